@@ -1,0 +1,238 @@
+// Arenas: chunks in a list, the newest first; a mark remembers the chunk and how far it was used.
+#include "base/arena.h"
+
+#include "base/die.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define POISON(p, n)   ASAN_POISON_MEMORY_REGION((p), (n))
+#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
+#else
+#define POISON(p, n)   ((void)(p), (void)(n))
+#define UNPOISON(p, n) ((void)(p), (void)(n))
+#endif
+
+enum {
+    FIRST_CHUNK = 64 * 1024,
+    LARGEST_CHUNK = 4 * 1024 * 1024,
+    ALIGNMENT = 16,
+    HARD_LIMIT_FACTOR = 4,
+};
+
+static const size_t THREAD_ARENA_LIMIT = (size_t)64 * 1024 * 1024;
+
+typedef struct Chunk {
+    struct Chunk *older;
+    size_t size;
+    size_t used;
+    size_t pad;
+    char bytes[];
+} Chunk;
+
+struct Arena {
+    Chunk *newest;
+    size_t limit;
+    size_t total; // bytes handed out since the last reset
+    size_t high_water;
+};
+
+static Chunk *chunk_new(size_t size, Chunk *older)
+{
+    Chunk *chunk = malloc(sizeof(Chunk) + size);
+
+    if (!chunk) {
+        die("out of memory: cannot get %zu bytes", size);
+    }
+    *chunk = (Chunk){.older = older, .size = size};
+    POISON(chunk->bytes, size);
+    return chunk;
+}
+
+Arena *arena_new(size_t limit_bytes)
+{
+    Arena *arena = calloc(1, sizeof *arena);
+
+    if (!arena) {
+        die("out of memory");
+    }
+    arena->limit = limit_bytes;
+    return arena;
+}
+
+void arena_free(Arena *arena)
+{
+    if (!arena) {
+        return;
+    }
+    for (Chunk *chunk = arena->newest, *older; chunk; chunk = older) {
+        older = chunk->older;
+        UNPOISON(chunk->bytes, chunk->size);
+        free(chunk);
+    }
+    free(arena);
+}
+
+static void arena_grow(Arena *arena, size_t need)
+{
+    size_t size = arena->newest ? arena->newest->size * 2 : FIRST_CHUNK;
+
+    if (size > LARGEST_CHUNK) {
+        size = LARGEST_CHUNK;
+    }
+    if (size < need) {
+        size = need;
+    }
+    arena->newest = chunk_new(size, arena->newest);
+}
+
+static size_t rounded(size_t size)
+{
+    if (size > SIZE_MAX / 2) {
+        die("allocation of %zu bytes asked for", size);
+    }
+    return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+void *arena_alloc(Arena *arena, size_t size_bytes)
+{
+    size_t size = rounded(size_bytes ? size_bytes : 1);
+
+    if (arena->total + size > arena->limit * HARD_LIMIT_FACTOR) {
+        die("an arena limited to %zu bytes grew beyond %d times that", arena->limit,
+            HARD_LIMIT_FACTOR);
+    }
+    if (!arena->newest || arena->newest->size - arena->newest->used < size) {
+        arena_grow(arena, size);
+    }
+    char *at = arena->newest->bytes + arena->newest->used;
+    arena->newest->used += size;
+    arena->total += size;
+    if (arena->total > arena->high_water) {
+        arena->high_water = arena->total;
+    }
+    UNPOISON(at, size);
+    return memset(at, 0, size);
+}
+
+void *arena_try(Arena *arena, size_t size_bytes)
+{
+    if (size_bytes > arena->limit || arena->total > arena->limit - size_bytes) {
+        return NULL;
+    }
+    return arena_alloc(arena, size_bytes);
+}
+
+void *arena_alloc_array(Arena *arena, size_t n, size_t size_bytes)
+{
+    size_t total = 0;
+
+    if (__builtin_mul_overflow(n, size_bytes, &total)) {
+        die("array of %zu x %zu bytes asked for", n, size_bytes);
+    }
+    return arena_alloc(arena, total);
+}
+
+bool arena_is_over_limit(const Arena *arena)
+{
+    return arena->total > arena->limit;
+}
+
+ArenaMark arena_mark(const Arena *arena)
+{
+    return (ArenaMark){arena->newest, arena->newest ? arena->newest->used : 0, arena->total};
+}
+
+void arena_release(Arena *arena, ArenaMark mark)
+{
+    Chunk *kept = mark.chunk;
+
+    while (arena->newest && arena->newest != kept) {
+        Chunk *older = arena->newest->older;
+        // The first chunk of all is kept for the next user.
+        if (!older && !kept) {
+            break;
+        }
+        UNPOISON(arena->newest->bytes, arena->newest->size);
+        free(arena->newest);
+        arena->newest = older;
+    }
+    if (arena->newest) {
+        size_t used = kept ? mark.used : 0;
+        POISON(arena->newest->bytes + used, arena->newest->size - used);
+        arena->newest->used = used;
+    }
+    arena->total = mark.total;
+}
+
+void arena_reset(Arena *arena)
+{
+    arena_release(arena, (ArenaMark){0});
+}
+
+size_t arena_used(const Arena *arena)
+{
+    return arena->total;
+}
+
+size_t arena_high_water(const Arena *arena)
+{
+    return arena->high_water;
+}
+
+// Threads end with their connections: a key's destructor gives their own arenas back.
+static pthread_key_t own_key, scratch_key;
+static pthread_once_t keys_once = PTHREAD_ONCE_INIT;
+static _Thread_local Arena *current, *scratch;
+
+static void thread_arena_end(void *arena)
+{
+    arena_free(arena);
+}
+
+static void keys_make(void)
+{
+    if (pthread_key_create(&own_key, thread_arena_end) ||
+        pthread_key_create(&scratch_key, thread_arena_end)) {
+        die("no thread keys left");
+    }
+}
+
+static Arena *thread_arena(pthread_key_t *key)
+{
+    pthread_once(&keys_once, keys_make);
+    Arena *arena = pthread_getspecific(*key);
+    if (!arena) {
+        arena = arena_new(THREAD_ARENA_LIMIT);
+        pthread_setspecific(*key, arena);
+    }
+    return arena;
+}
+
+Arena *arena_current(void)
+{
+    if (!current) {
+        current = thread_arena(&own_key);
+    }
+    return current;
+}
+
+Arena *arena_use(Arena *arena)
+{
+    Arena *former = arena_current();
+
+    current = arena;
+    return former;
+}
+
+Arena *scratch_arena(void)
+{
+    if (!scratch) {
+        scratch = thread_arena(&scratch_key);
+    }
+    return scratch;
+}

@@ -1,0 +1,5 @@
+// octavo: the command line.
+int main(void)
+{
+    return 0;
+}

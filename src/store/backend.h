@@ -1,0 +1,77 @@
+// What a database must offer to the store: one struct of functions per backend.
+//
+// Only sqlite.c and postgres.c implement it; nothing outside src/store includes it. tx.c owns the
+// life of transactions and calls these; collection.c, query.c and the rest build SQL through Dialect
+// and run it through sql_rows and sql_exec.
+#pragma once
+
+#include "base/buf.h"
+#include "store/store.h"
+
+typedef struct Conn Conn; // one connection with its prepared statements
+
+// Named fragments in which the databases differ (decision 46). `n` is the number of the parameter.
+typedef struct {
+    void (*ids_in)(Buf *sql, const char *column, int n);  // column is one of a JSON array of texts in $n
+    void (*like)(Buf *sql, const char *column, int n);    // LIKE with \ as escape, case-sensitive
+    // pk in (rows of the collection whose words match $n); $n is built by words_query
+    void (*words)(Buf *sql, const char *table, const char *column, int n);
+    // Operator "phrase", "all", "any" over folded words; a prefix word ends in '*'.
+    Str (*words_query)(const char *column, int operator_, const Str *words, const bool *is_prefix,
+                       size_t n);
+    const char *lock_row; // " for update" or ""
+    const char *serial_key, *integer_type, *real_type, *text_type;
+} Dialect;
+
+enum { WORDS_PHRASE, WORDS_ALL, WORDS_ANY };
+
+// Which constraint a statement broke.
+typedef struct {
+    bool is_unique;
+    Str table;
+    StrList columns; // side columns of the broken key; "id" for the primary key
+    Str index;       // name of a partial index
+} Violation;
+
+// Runs one statement. On a broken unique constraint the Err has status 0 and *violation is filled
+// (may be NULL when none can happen); on a full disk 507 -> 500 text "... disk is full ...".
+WARN_UNUSED Err *sql_rows(Tx *tx, const char *sql, Args args,
+                          Err *(*each)(const Row *row, void *context), void *context);
+WARN_UNUSED Err *sql_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
+                          Violation *violation);
+const Dialect *tx_dialect(const Tx *tx);
+
+// The words of a record's word-search columns (decision 47): replace `old` by `new` for row pk; each
+// array has one folded text per WORDS field in the order of the fields; NULL = none.
+WARN_UNUSED Err *words_write(Tx *tx, const Collection *of, int64_t pk, const Str *old,
+                             const Str *now, size_t n);
+// Makes the word table of a collection if it lacks.
+WARN_UNUSED Err *words_make(Tx *tx, const Collection *of, const char *const *columns, size_t n);
+
+// A sorted set of (key, pk) outside any transaction, on disk beyond a small size: sorting by fields
+// without a side column.
+typedef struct Spool Spool;
+WARN_UNUSED Err *spool_new(Spool **out);
+WARN_UNUSED Err *spool_add(Spool *spool, Str key, bool key_is_null, int64_t pk);
+// Walks in order of key (nulls last ascending, first descending; pk breaks ties).
+WARN_UNUSED Err *spool_read(Spool *spool, bool descending, int64_t offset, int64_t limit,
+                            Err *(*each)(int64_t pk, void *context), void *context);
+void spool_free(Spool *spool);
+
+// DDL facts of the live database, for migrate.c.
+WARN_UNUSED Err *db_table_columns(Tx *tx, const char *table, StrList *columns); // empty: no table
+WARN_UNUSED Err *db_index_names(Tx *tx, const char *table, StrList *names);
+
+// Group state a cache must know: true if this transaction, or an earlier member of its uncommitted
+// group, wrote to the collection.
+bool tx_has_written(const Tx *tx, const Collection *of);
+void tx_note_write(Tx *tx, const Collection *of);
+// Called by tx.c after a commit with every collection the group wrote.
+void cache_committed(Db *db, const Collection *const *written, size_t n);
+// Per-database and per-transaction slots for the caches and the list code; freed by the given functions.
+void **db_slot(Db *db, void (*free_slot)(void *));
+typedef struct TxExtra TxExtra; // owned by cache.c: pinned entries, records read so far
+TxExtra **tx_extra(Tx *tx);
+void cache_tx_end(Tx *tx);       // called by tx.c when a transaction ended, before its memory goes
+uint64_t tx_snapshot_generation(const Tx *tx); // db generation read before the snapshot was taken
+uint64_t db_generation(const Db *db);          // raised after every commit that wrote

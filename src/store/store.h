@@ -1,0 +1,365 @@
+// The store: collections of JSON documents in one database per tenant, and transactions over them.
+//
+// Vocabulary: a Store is the process's access to all databases; a Db is one tenant's database; a Tx is
+// one unit of work in it; a Collection describes a kind of record. SQL here is the same on every
+// backend: tables and side columns named by collections, $n parameters.
+#pragma once
+
+#include "base/date.h"
+#include "base/err.h"
+#include "json/json.h"
+#include "json/properties.h"
+
+typedef struct Store Store;
+typedef struct Db Db;
+typedef struct Tx Tx;
+typedef struct Collection Collection;
+
+// ---------------------------------------------------------------------------------------------
+// Collections
+
+// Type of a side column, one per field.
+enum {
+    TEXT = 1 << 0,
+    UUID = 1 << 1,    // lower-case text; CQL by the rules for ids and foreign keys
+    TIME = 1 << 2,    // integer milliseconds; CQL compares instants
+    NUMBER = 1 << 3,  // integer or real
+    FLAG = 1 << 4,    // 0 or 1; CQL by its text "true", "false"
+    TREE = 1 << 5,    // array or object: PostgreSQL's text of it (storage-and-cql.md 2.6)
+    // What it is good for.
+    INDEX = 1 << 6,   // has an index: CQL < > compare folded text, sorting and == use it
+    UNIQUE = 1 << 7,  // no two records may have the same (folded) value; absent never collides
+    WORDS = 1 << 8,   // CQL = adj all any search words in it
+    // How text compares. Default: case and accents ignored (the column holds fold(value)).
+    KEEP_CASE = 1 << 9,
+    KEEP_ACCENTS = 1 << 10,
+    // Only for word search or error text, no column of its own.
+    NO_COLUMN = 1 << 11,
+};
+
+typedef struct Field {
+    const char *column; // side column: snake_case
+    // Dotted path of the property. Several separated by commas: one text of all, joined by a blank
+    // (RMB's multiFieldNames); "arr[*].x" takes that member of each element.
+    const char *path;
+    unsigned flags;
+    const Collection *references; // foreign key
+    const char *cql_name;         // name in queries when it is not `path` (computed fields)
+} Field;
+
+// A unique key over several columns, or over some records only.
+typedef struct {
+    const char *columns; // "item_id, position": side columns; text columns hold folded values
+    const char *where;   // SQL over side columns, or NULL
+    const char *text;    // expression text of FOLIO's message; NULL = made from the fields' paths
+} UniqueKey;
+
+// A related collection that queries may name: item: {"holdingsRecords"...}.
+// Child tables reach a parent ("instance.title") through one of their own foreign key columns;
+// parent tables reach children ("item.barcode") through the child's foreign key column.
+typedef struct {
+    const char *alias;
+    const Collection *collection;
+    const char *own_column;   // to a parent: this collection's foreign key column; else NULL
+    const char *child_column; // to children: their foreign key column; else NULL
+} Join;
+
+typedef enum { LOCKING_OFF, FAIL_ON_CONFLICT } Locking;
+
+// What made a write fail, for collections with their own wording.
+typedef enum { CONFLICT_UNIQUE, CONFLICT_ID, CONFLICT_MISSING_REFERENCE, CONFLICT_IN_USE } Conflict;
+
+struct Collection {
+    const char *table;    // table name as FOLIO's messages show it: "loan_type"
+    const char *path;     // "/loan-types"; NULL: no HTTP interface
+    const char *list_key; // "loantypes"
+    const char *ops;      // L list, C create, D delete by query, r get, u put, d delete one
+    const char *permission; // stem: <stem>.collection.get, .collection.delete, .item.get|post|put|delete
+    // Names that do not follow the stem (space-separated if several are needed); NULL = by the stem.
+    struct {
+        const char *list, *create, *delete_all, *get, *put, *delete_one;
+    } permissions;
+    const RecordType *record;
+    const Field *fields;      // {0} at the end
+    const UniqueKey *uniques; // {0} at the end, or NULL
+    const Join *joins;        // {0} at the end, or NULL
+    Locking locking;
+    bool is_cached;       // small reference data: whole records are kept in memory per tenant
+    int default_limit;    // 0 = 10
+    const char *default_sort; // CQL sort keys without "sortby"; NULL = id
+    const char *event;    // outbox topic of its changes ("inventory.item"), or NULL
+    // FOLIO answers 200 with the record (or 201 ...) instead of 204 to PUT; 0 = 204.
+    int put_status;
+    int delete_status;     // 0 = 204
+    int in_use_status;     // DELETE of a referenced record: 0 = 400 text; 422 = errors[]
+    bool put_creates;      // PUT of an unknown id stores it (loans)
+    bool delete_needs_query; // DELETE on the collection without a query is 400
+    bool has_result_info;  // list answers repeat totalRecords in resultInfo
+    const char *not_found; // text of 404; NULL = "Not found"; one %s = the id
+
+    // Hooks. `old` is NULL on insert. Called inside the transaction, after defaults, checks of shape
+    // and metadata, before references and side columns; may change `doc`.
+    Err *(*before_write)(Tx *tx, const Json *old, Json *doc);
+    // After the row is written; `doc` is NULL on delete.
+    Err *(*after_write)(Tx *tx, const Json *old, const Json *doc);
+    Err *(*before_delete)(Tx *tx, const Json *doc);
+    // Decorates a record on its way out (computed members). Makes lists parse every record: rare.
+    Err *(*on_read)(Tx *tx, Json *doc);
+    // Own error for a conflict; NULL result = the engine's text. `field` is the violated field or
+    // NULL; value as stored or sent.
+    Err *(*explain)(Tx *tx, Conflict kind, const Field *field, Str value, const Json *doc);
+};
+
+// ---------------------------------------------------------------------------------------------
+// Store and databases
+
+typedef struct {
+    Str dir;             // data directory of the embedded backend; or
+    Str url;             // postgres://... of the other one
+    int64_t cache_bytes; // page caches and record caches together
+    int readers_max;     // reader connections for all tenants together
+    bool faults;         // debug build: the fault layer stands under the database files
+} StoreOptions;
+
+WARN_UNUSED Err *store_open(const StoreOptions *options, Store **out);
+// Checkpoints and closes; no transaction may be open.
+void store_close(Store *store);
+
+// A tenant's database, opened on first use and kept; made if it does not exist and `create`. The
+// process's own database has the name "octavo". Errors: 404 text if absent.
+WARN_UNUSED Err *db_open(Store *store, Str name, bool create, Db **out);
+WARN_UNUSED Err *db_drop(Store *store, Str name);
+// Names of all tenant databases.
+WARN_UNUSED Err *db_names(Store *store, StrList *names);
+Str db_name(const Db *db);
+// Adds tables, columns and indexes that the collections need and lacks; refills side columns whose
+// descriptor changed. Idempotent.
+WARN_UNUSED Err *db_migrate(Db *db, const Collection *const *collections, size_t n);
+// Drops the tables of the collections (disable with purge).
+WARN_UNUSED Err *db_purge(Db *db, const Collection *const *collections, size_t n);
+// A consistent copy of the database as a file.
+WARN_UNUSED Err *db_backup(Db *db, const char *file);
+
+// ---------------------------------------------------------------------------------------------
+// Transactions
+
+typedef enum { READ, WRITE, NONE } TxKind;
+
+typedef struct {
+    TxKind kind;
+    bool is_batch; // waits behind interactive writers; at most ~100 documents per transaction
+    Time now;      // 0 = the clock; stamps metadata
+    Str user_id;   // acting user for metadata; "" = none
+} TxOptions;
+
+// READ sees one snapshot. WRITE has the writer's baton until it commits or rolls back: at most 5 ms,
+// no I/O. Every tx_begin is followed by exactly one tx_commit or tx_rollback.
+WARN_UNUSED Err *tx_begin(Db *db, const TxOptions *options, Tx **out);
+// Returns after the data are on the disk (group commit). On an error everything is rolled back.
+WARN_UNUSED Err *tx_commit(Tx *tx);
+void tx_rollback(Tx *tx);
+// Begins, works, commits; rolls back if work fails.
+WARN_UNUSED Err *tx_run(Db *db, const TxOptions *options, Err *(*work)(Tx *tx, void *context),
+                        void *context);
+
+Db *tx_db(const Tx *tx);
+Time tx_now(const Tx *tx);
+Str tx_user_id(const Tx *tx);
+
+// What a transaction has cost so far (decision 45). Transaction control is not counted.
+typedef struct {
+    int statements;
+    int round_trips;
+    int events;
+    int rows_read;
+} TxCost;
+
+TxCost tx_cost(const Tx *tx);
+
+// ---------------------------------------------------------------------------------------------
+// Reading records. *out is NULL when there is none (no error). Documents are private copies that may
+// be changed, unless the function says "shared".
+
+WARN_UNUSED Err *tx_get(Tx *tx, const Collection *of, Str id, Json **out);
+// Locks the row until the end of the transaction (nothing to do where there is one writer).
+WARN_UNUSED Err *tx_get_locked(Tx *tx, const Collection *of, Str id, Json **out);
+// Shared, read only: cached collections answer from memory without a statement. Valid until the
+// transaction ends.
+WARN_UNUSED Err *tx_ref(Tx *tx, const Collection *of, Str id, const Json **out);
+// The stored text without parsing; "" (at == NULL) when there is none.
+WARN_UNUSED Err *tx_get_text(Tx *tx, const Collection *of, Str id, Str *out);
+
+// The record with that value in that side column (folded like the column); the first by id if several.
+WARN_UNUSED Err *tx_find(Tx *tx, const Collection *of, const char *column, Str value, Json **out);
+
+// Values for $1, $2 ... of SQL fragments.
+typedef enum { ARG_NULL, ARG_TEXT, ARG_INT, ARG_REAL, ARG_BLOB } ArgKind;
+
+typedef struct {
+    ArgKind kind;
+    Str text;
+    int64_t integer;
+    double real;
+} Arg;
+
+typedef struct {
+    const Arg *at;
+    size_t len;
+} Args;
+
+#define A_TEXT(s)  ((Arg){.kind = ARG_TEXT, .text = (s)})
+#define A_INT(i)   ((Arg){.kind = ARG_INT, .integer = (i)})
+#define A_REAL(r)  ((Arg){.kind = ARG_REAL, .real = (r)})
+#define A_NULL     ((Arg){.kind = ARG_NULL})
+#define ARGS(...)                                                                                  \
+    ((Args){(const Arg[]){__VA_ARGS__}, sizeof((const Arg[]){__VA_ARGS__}) / sizeof(Arg)})
+#define NO_ARGS    ((Args){NULL, 0})
+
+typedef struct {
+    Json **at;
+    size_t len;
+} Docs;
+
+// All records for which the SQL condition over side columns holds ("user_id = $1 and is_open = 1");
+// may end in "order by ..." and "limit n". Text columns hold folded values: fold what you compare.
+// `where` must be a string constant: prepared statements are kept by it.
+WARN_UNUSED Err *tx_where(Tx *tx, const Collection *of, const char *where, Args args, Docs *out);
+WARN_UNUSED Err *tx_count_where(Tx *tx, const Collection *of, const char *where, Args args,
+                                int64_t *out);
+
+// Several reads in one round trip where the backend has round trips. Each WANT fills its target when
+// tx_prefetch returns; cached collections cost nothing.
+typedef struct {
+    const Collection *of;
+    Str id;
+    Json **out;
+    const char *column; // NULL = by id; else as tx_find
+} Want;
+
+#define WANT(of_, id_, out_)                ((Want){.of = (of_), .id = (id_), .out = (out_)})
+#define WANT_BY(of_, column_, value_, out_) \
+    ((Want){.of = (of_), .column = (column_), .id = (value_), .out = (out_)})
+
+WARN_UNUSED Err *tx_prefetch_all(Tx *tx, const Want *wants, size_t n);
+#define tx_prefetch(tx, ...)                                                                       \
+    tx_prefetch_all((tx), (const Want[]){__VA_ARGS__},                                             \
+                    sizeof((const Want[]){__VA_ARGS__}) / sizeof(Want))
+
+// Many records by id in few statements, in no order; unknown ids are left out.
+WARN_UNUSED Err *tx_get_many(Tx *tx, const Collection *of, const Str *ids, size_t n, Docs *out);
+
+// ---------------------------------------------------------------------------------------------
+// Lists by CQL
+
+typedef enum { TOTALS_AUTO, TOTALS_EXACT, TOTALS_NONE } Totals;
+
+typedef struct {
+    Str query; // CQL; at == NULL: all records. "" is the client's empty query: 400
+    int64_t offset, limit;
+    Totals totals;
+    // Further condition over side columns that the caller must not see past (joined with AND), or NULL.
+    const char *where;
+    Args args;
+} ListRequest;
+
+typedef struct List List;
+
+// Plans and runs the query; the first chunk of at most 1,000 records is read in `tx`.
+WARN_UNUSED Err *list_open(Tx *tx, const Collection *of, const ListRequest *request, List **out);
+// The next record's stored text, at == NULL behind the last. While `tx` is open it reads in it; after
+// the transaction ended each further chunk is read in a short transaction of its own, so that a slow
+// client holds nothing (decision 42). The text is valid until the next call.
+WARN_UNUSED Err *list_next(List *list, Str *doc);
+// True when everything that is left is in memory already.
+bool list_is_whole(const List *list);
+// totalRecords as decision 7 says; -1 with TOTALS_NONE. Final once the last record was read.
+int64_t list_total(const List *list);
+// Tells the list that its transaction ends; call before the handler returns if it streams.
+void list_detach(List *list);
+
+// All records that match, parsed; for module code. Errors as list_open.
+WARN_UNUSED Err *tx_list(Tx *tx, const Collection *of, Str cql, int64_t limit, Docs *out);
+WARN_UNUSED Err *tx_count(Tx *tx, const Collection *of, Str cql, int64_t *out);
+
+// ---------------------------------------------------------------------------------------------
+// Writing records
+
+// Checks shape, fills defaults, id, metadata and _version in `doc` (it becomes the stored record),
+// runs hooks, checks references and unique keys, writes row, side columns and words, emits the event.
+// Errors: 422 / 400 / 409 in FOLIO's wording.
+WARN_UNUSED Err *tx_insert(Tx *tx, const Collection *of, Json *doc);
+// Replaces the record with doc.id. 404 if absent; 409 if the collection locks optimistically and
+// _version differs. `doc` becomes the stored record.
+WARN_UNUSED Err *tx_update(Tx *tx, const Collection *of, Json *doc);
+// As tx_update for a change of ours, not of a client: no shape check, no version compare (the version
+// still rises). `old` is the record as read in this transaction (saves reading it again).
+WARN_UNUSED Err *tx_change(Tx *tx, const Collection *of, const Json *old, Json *doc);
+// 404 if absent; 400/422 if referenced.
+WARN_UNUSED Err *tx_delete(Tx *tx, const Collection *of, Str id);
+// Deletes all that match; number of them in *n.
+WARN_UNUSED Err *tx_delete_query(Tx *tx, const Collection *of, Str cql, int64_t *n);
+
+// Appends an event in this transaction if somebody wants its topic (decision 56). type: "CREATED",
+// "UPDATED", "DELETED" or a name of its own; key: the message key (decision 21).
+WARN_UNUSED Err *tx_emit(Tx *tx, const char *topic, const char *type, Str key, const Json *old,
+                         const Json *now);
+
+// n consecutive numbers of a named sequence of the tenant, beginning with *first.
+WARN_UNUSED Err *tx_sequence(Tx *tx, const char *name, int64_t n, int64_t *first);
+
+// ---------------------------------------------------------------------------------------------
+// SQL for what the engine has no word for: joins and counters over the same tables and side columns.
+
+typedef struct Row Row;
+
+Str row_text(const Row *row, int column); // valid until the callback returns
+int64_t row_int(const Row *row, int column);
+double row_real(const Row *row, int column);
+bool row_is_null(const Row *row, int column);
+
+// Calls `each` per row until it returns an error. `sql` must be a string constant.
+WARN_UNUSED Err *tx_rows(Tx *tx, const char *sql, Args args,
+                         Err *(*each)(const Row *row, void *context), void *context);
+WARN_UNUSED Err *tx_exec(Tx *tx, const char *sql, Args args, int64_t *changed);
+
+// ---------------------------------------------------------------------------------------------
+// Values computed from records and kept in memory: compiled rules, settings, expanded permissions.
+
+typedef struct {
+    const char *name;
+    const Collection *const *from; // NULL at the end: a committed change of one drops the value
+    // Builds the value in the current arena (the cache's; its limit is 16 MiB).
+    Err *(*build)(Tx *tx, void **value);
+} Derived;
+
+// Shared, read only, valid until the transaction ends. A transaction that wrote to one of the
+// collections computes its own.
+WARN_UNUSED Err *tx_derived(Tx *tx, const Derived *of, const void **out);
+
+// ---------------------------------------------------------------------------------------------
+// Outbox, for the relay
+
+typedef struct {
+    int64_t seq;
+    Str topic, type, key, body; // body: {"id","type","tenant","timestamp","data":{"old","new"}}
+    Str event_id, user_id;
+    Time at;
+} Event;
+
+// Topics that somebody wants; others are not written. Set at start, before tenants open.
+void store_want_topic(Store *store, const char *topic);
+bool store_wants_topic(const Store *store, const char *topic);
+// The next events behind `after`, at most n.
+WARN_UNUSED Err *outbox_read(Tx *tx, int64_t after, int n, Event **events, size_t *count);
+WARN_UNUSED Err *outbox_delete(Tx *tx, int64_t up_to_seq);
+// Called after each commit that wrote events; must not block.
+void store_on_events(Store *store, void (*wake)(void *context, Db *db), void *context);
+
+// Figures for /metrics and the lab.
+typedef struct {
+    uint64_t commits, groups, syncs, rollbacks, checkpoints;
+    uint64_t wal_bytes_max;
+    int readers_open, databases_open;
+} StoreFigures;
+
+StoreFigures store_figures(const Store *store);
