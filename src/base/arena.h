@@ -1,7 +1,7 @@
 // Memory of one request or job step: allocated piece by piece, given back at once.
 //
-// Ownership: whatever a function of Octavo returns lives in the calling thread's current arena unless
-// its header says otherwise; inputs are borrowed. Nothing in an arena is freed singly.
+// Ownership: whatever a function of Octavo returns lives in the calling thread's current arena
+// unless its header says otherwise; inputs are borrowed. Nothing in an arena is freed singly.
 #pragma once
 
 #include <stdbool.h>
@@ -40,15 +40,15 @@ void arena_reset(Arena *arena);
 size_t arena_used(const Arena *arena);
 size_t arena_high_water(const Arena *arena);
 
-// The calling thread's current arena: where results and JSON documents are made. A thread without one
-// gets its own on first use. arena_use makes another one current and returns the former.
+// The calling thread's current arena: where results and JSON documents are made. A thread without
+// one gets its own on first use. arena_use makes another one current and returns the former.
 Arena *arena_current(void);
 Arena *arena_use(Arena *arena);
 
 // A second arena of the thread for short-lived work inside one function; always used with a mark.
 Arena *scratch_arena(void);
 
-#define NEW(type)         ((type *)arena_alloc(arena_current(), sizeof(type)))
+#define NEW(type)          ((type *)arena_alloc(arena_current(), sizeof(type)))
 #define NEW_ARRAY(type, n) ((type *)arena_alloc_array(arena_current(), (n), sizeof(type)))
 
 // n * size_bytes without overflow.

@@ -8,7 +8,8 @@ typedef struct {
     const char *at, *end;
 } Asset;
 
-// The list must be announced once at start (asset_use(assets_all)): layers below main see it only then.
+// The list must be announced once at start (asset_use(assets_all)): layers below main see it only
+// then.
 extern const Asset assets_all[];
 void asset_use(const Asset *assets);
 

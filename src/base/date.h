@@ -18,8 +18,9 @@ Time time_now(void);
 // Monotonic nanoseconds, for measuring.
 int64_t clock_ns(void);
 
-// Any RFC 3339 form and FOLIO's variants: date only, with or without seconds, fraction of any length
-// (cut to milliseconds), "Z", "+0000", "+02:00", "+02", no zone (= UTC). False for anything else.
+// Any RFC 3339 form and FOLIO's variants: date only, with or without seconds, fraction of any
+// length (cut to milliseconds), "Z", "+0000", "+02:00", "+02", no zone (= UTC). False for anything
+// else.
 bool time_parse(Str text, Time *out);
 
 // 2024-05-01T12:34:56.789+00:00, the form of metadata and of date-time properties (decision 4).

@@ -1,7 +1,7 @@
 // What went wrong and what the client is told. NULL means fine.
 //
-// What the user did wrong is an Err with status, text and FOLIO's code; what we did wrong is die() or
-// a 500. An Err lives in the current arena of the thread that made it. Never ignore one.
+// What the user did wrong is an Err with status, text and FOLIO's code; what we did wrong is die()
+// or a 500. An Err lives in the current arena of the thread that made it. Never ignore one.
 #pragma once
 
 #include "base/str.h"
@@ -32,17 +32,19 @@ struct Err {
     Str type; // empty: the member is left out
     const ErrParam *params;
     size_t param_count;
-    // Business API of circulation: the block an override could lift, and what the caller lacks for it.
+    // Business API of circulation: the block an override could lift, and what the caller lacks for
+    // it.
     Str overridable_block;
     StrList missing_permissions;
-    // A whole body of another shape (rules editor, calendar ...); if set it is sent as JSON as it is.
+    // A whole body of another shape (rules editor, calendar ...); if set it is sent as JSON as it
+    // is.
     Str body;
     Err *next; // further errors of the same answer, in order
 };
 
-#define NO_CODE     ((Str){"", 0})
-#define P(k, v)     ((ErrParam){.key = str_of(k), .value = (v)})
-#define P_NULL(k)   ((ErrParam){.key = str_of(k), .is_null = true})
+#define NO_CODE   ((Str){"", 0})
+#define P(k, v)   ((ErrParam){.key = str_of(k), .value = (v)})
+#define P_NULL(k) ((ErrParam){.key = str_of(k), .is_null = true})
 
 // The sentence as text/plain with any status.
 Err *err_text(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,4 +1,5 @@
-// A histogram of durations: log-linear buckets, one increment per value, exact to the digits chosen.
+// A histogram of durations: log-linear buckets, one increment per value, exact to the digits
+// chosen.
 #pragma once
 
 #include "base/str.h"

@@ -222,7 +222,8 @@ bool str_double(Str s, double *out)
     char digits[64];
     char *end = NULL;
 
-    // strtod also reads "nan", "inf" and hexadecimal; numbers of ours start with a digit or a minus.
+    // strtod also reads "nan", "inf" and hexadecimal; numbers of ours start with a digit or a
+    // minus.
     if (s.len == 0 || s.len >= sizeof digits || memchr(s.at, 'x', s.len) ||
         memchr(s.at, 'X', s.len)) {
         return false;

@@ -16,9 +16,9 @@ typedef struct {
     size_t cap;
 } StrList;
 
-#define S(literal)    ((Str){"" literal, sizeof(literal) - 1})
-#define STR_FMT       "%.*s"
-#define STR_ARG(s)    ((int)(s).len), ((s).at ? (s).at : "")
+#define S(literal) ((Str){"" literal, sizeof(literal) - 1})
+#define STR_FMT    "%.*s"
+#define STR_ARG(s) ((int)(s).len), ((s).at ? (s).at : "")
 
 // The text of a C string; NULL gives the empty text.
 Str str_of(const char *z);
