@@ -42,11 +42,13 @@ WARN_UNUSED Err *sql_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
 const Dialect *tx_dialect(const Tx *tx);
 
 // The words of a record's word-search columns (decision 47): replace `old` by `new` for row pk; each
-// array has one folded text per WORDS field in the order of the fields; NULL = none.
+// array has one folded text per WORDS field in the order of the fields; NULL = none. pk 0 = the row
+// that this transaction inserted last.
 WARN_UNUSED Err *words_write(Tx *tx, const Collection *of, int64_t pk, const Str *old,
                              const Str *now, size_t n);
-// Makes the word table of a collection if it lacks.
+// Makes the word table of a collection if it lacks; drops it if it exists.
 WARN_UNUSED Err *words_make(Tx *tx, const Collection *of, const char *const *columns, size_t n);
+WARN_UNUSED Err *words_drop(Tx *tx, const char *table);
 
 // A sorted set of (key, pk) outside any transaction, on disk beyond a small size: sorting by fields
 // without a side column.
@@ -66,7 +68,8 @@ WARN_UNUSED Err *db_index_names(Tx *tx, const char *table, StrList *names);
 // group, wrote to the collection.
 bool tx_has_written(const Tx *tx, const Collection *of);
 void tx_note_write(Tx *tx, const Collection *of);
-// Called by tx.c after a commit with every collection the group wrote.
+// Called by tx.c after a commit with every collection the group wrote, when db_generation is raised
+// already and before any member is answered.
 void cache_committed(Db *db, const Collection *const *written, size_t n);
 // Per-database and per-transaction slots for the caches and the list code; freed by the given functions.
 void **db_slot(Db *db, void (*free_slot)(void *));
@@ -75,3 +78,11 @@ TxExtra **tx_extra(Tx *tx);
 void cache_tx_end(Tx *tx);       // called by tx.c when a transaction ended, before its memory goes
 uint64_t tx_snapshot_generation(const Tx *tx); // db generation read before the snapshot was taken
 uint64_t db_generation(const Db *db);          // raised after every commit that wrote
+
+// Outbox: tx.c calls outbox_flush as the last act before a writing transaction ends well (its insert
+// may fail like any statement), and outbox_committed after a commit of a group that wrote events.
+WARN_UNUSED Err *outbox_flush(Tx *tx);
+void outbox_committed(Db *db);
+void tx_count_events(Tx *tx, int n); // tx.c: adds to TxCost.events, marks the group
+Store *db_store(const Db *db);
+void **store_slot(Store *store, void (*free_slot)(void *)); // for the wanted topics
