@@ -81,6 +81,8 @@ Str tenant_name(const Tenant *tenant);
 // The tenant if it exists; Err 400 text "No such Tenant x".
 WARN_UNUSED Err *tenant_find(App *app, Str id, Tenant **out);
 bool tenant_has_module(const Tenant *tenant, const char *module);
+// Brings the tables of the tenant's enabled modules to this program's descriptors (octavo migrate).
+WARN_UNUSED Err *tenant_migrate(App *app, Tenant *tenant);
 WARN_UNUSED Err *tenant_create(App *app, Str id, Str name, Str description);
 // Enables modules as POST /_/proxy/tenants/{t}/install does; NULL names = all.
 WARN_UNUSED Err *tenant_enable(App *app, Str tenant, const char *const *modules, bool reference,

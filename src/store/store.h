@@ -119,6 +119,7 @@ typedef struct {
     int64_t cache_bytes; // page caches and record caches together
     int readers_max;     // reader connections for all tenants together
     bool faults;         // debug build: the fault layer stands under the database files
+    bool beside_server;  // reads and backups only, while another process serves the directory
 } StoreOptions;
 
 WARN_UNUSED Err *store_open(const StoreOptions *options, Store **out);

@@ -1,0 +1,64 @@
+// octavo routes, config, version: what this program offers and how it is set.
+#include "commands/commands.h"
+
+#include <stdio.h>
+
+int routes_main(int argc, char **argv)
+{
+    Str format = S("text");
+    const CommandOption own[] = {
+        {"format", "text (columns) or csv (as FOLIO's route lists)", &format, false}, {0}};
+    command_line(argc, argv, "routes [--format text|csv]", own);
+    const RouteEntry *entries = NULL;
+    size_t n = gateway_routes(&entries);
+    bool csv = str_eq(format, S("csv"));
+
+    if (csv) {
+        printf("module,interface,version,method,path,permissionsRequired\n");
+    }
+    for (size_t i = 0; i < n; i++) {
+        const RouteEntry *e = &entries[i];
+        const char *permission = e->route->permission ? e->route->permission : "";
+        if (csv) {
+            printf("%s,%s,%s,%s,%s,%s\n", e->module->name, e->interface->id, e->interface->version,
+                   method_name(e->route->method), e->route->path, permission);
+        } else {
+            printf("%-7s %-70s %-60s %s\n", method_name(e->route->method), e->route->path,
+                   permission, e->module->name);
+        }
+    }
+    return 0;
+}
+
+int config_main(int argc, char **argv)
+{
+    CommandLine line = command_line(argc, argv, "config [--data DIR] [--config FILE]", NULL);
+    const Option *option = NULL;
+    const char *origin = NULL;
+    Str value;
+
+    for (size_t i = 0; config_at(line.config, i, &option, &value, &origin); i++) {
+        printf("%-30s %-20s %-10s %s\n", option->name,
+               option->is_secret && value.len ? "***" : str_z(value), origin, option->help);
+    }
+    return 0;
+}
+
+int version_main(int argc, char **argv)
+{
+    Str as_json = {0};
+    const CommandOption own[] = {{"json", "as JSON", &as_json, true}, {0}};
+    command_line(argc, argv, "version [--json]", own);
+#ifdef OCTAVO_HOOKS
+    const char *build = "debug";
+#else
+    const char *build = "release";
+#endif
+
+    if (as_json.len) {
+        printf("{\"version\":\"%s\",\"build\":\"%s\"}\n", OCTAVO_VERSION, build);
+    } else {
+        printf("octavo %s (%s build)\n", OCTAVO_VERSION, build);
+    }
+    return 0;
+}

@@ -1,0 +1,78 @@
+// octavo migrate and backup: the administrator's commands beside a running or stopped server.
+#include "commands/commands.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+int migrate_main(int argc, char **argv)
+{
+    CommandLine line = command_line(argc, argv, "migrate --data DIR", NULL);
+    StrList names = {0};
+    App app;
+
+    // Starting the gateway brings the process's own database up to date.
+    Err *err = command_open(&line, &app);
+    if (err) {
+        return command_fail(err);
+    }
+    err = db_names(app.store, &names);
+    for (size_t i = 0; !err && i < names.len; i++) {
+        Tenant *tenant = NULL;
+        int64_t begun = clock_ns();
+        err = tenant_find(&app, names.at[i], &tenant);
+        if (!err) {
+            err = tenant_migrate(&app, tenant);
+        }
+        if (!err) {
+            printf(STR_FMT ": up to date after %d ms\n", STR_ARG(names.at[i]),
+                   (int)((clock_ns() - begun) / 1000000));
+        }
+    }
+    command_close(&app);
+    return err ? command_fail(err) : 0;
+}
+
+static Err *backup_all(Store *store, Str only, Str to)
+{
+    StrList names = {0};
+
+    TRY(db_names(store, &names));
+    str_list_add(&names, S("octavo"));
+    for (size_t i = 0; i < names.len; i++) {
+        Db *db = NULL;
+        if (only.len && !str_eq(names.at[i], only)) {
+            continue;
+        }
+        Str file = str_fmt(STR_FMT "/" STR_FMT ".db", STR_ARG(to), STR_ARG(names.at[i]));
+        TRY(db_open(store, names.at[i], false, &db));
+        TRY(db_backup(db, str_z(file)));
+        printf(STR_FMT "\n", STR_ARG(file));
+    }
+    return NULL;
+}
+
+int backup_main(int argc, char **argv)
+{
+    Str to = {0}, tenant = {0};
+    const CommandOption own[] = {{"to", "folder for the copies; must not exist yet", &to, false},
+                                 {"tenant", "only this tenant's database", &tenant, false},
+                                 {0}};
+    CommandLine line = command_line(argc, argv, "backup --data DIR --to FOLDER [--tenant T]", own);
+    Store *store = NULL;
+
+    if (!to.len || !line.data.len) {
+        return command_fail(err_text(400, "say what and whereto: --data DIR --to FOLDER"));
+    }
+    if (mkdir(str_z(to), 0750) != 0) {
+        return command_fail(
+            err_text(400, STR_FMT " cannot be made; a backup needs a new folder", STR_ARG(to)));
+    }
+    StoreOptions options = {.dir = line.data, .readers_max = 2, .beside_server = true};
+    Err *err = store_open(&options, &store);
+    if (!err) {
+        err = backup_all(store, tenant, to);
+        store_close(store);
+    }
+    config_free(line.config);
+    return err ? command_fail(err) : 0;
+}

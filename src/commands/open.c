@@ -1,0 +1,96 @@
+// Opens the store and the gateway for a command, with the memory budget of decision 52.
+#include "commands/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    READERS_MAX = 64,
+};
+
+static int64_t limit_in_file(const char *path)
+{
+    char text[64];
+    int64_t value = 0;
+    FILE *file = fopen(path, "r");
+
+    if (!file) {
+        return 0;
+    }
+    size_t len = fread(text, 1, sizeof text, file);
+    fclose(file);
+    return str_int64(str_trim((Str){text, len}), &value) ? value : 0; // "max" is no number
+}
+
+// What the process may use: the control group's limit, else the machine's memory.
+static int64_t memory_limit_bytes(void)
+{
+    int64_t limit = limit_in_file("/sys/fs/cgroup/memory.max");
+
+    if (!limit) {
+        limit = limit_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+    }
+    int64_t physical = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    return limit > 0 && limit < physical ? limit : physical;
+}
+
+static int64_t cache_bytes(const Config *config)
+{
+    if (str_eq(config_text(config, "memory.mode"), S("percent"))) {
+        return memory_limit_bytes() / 100 * config_int(config, "memory.percent");
+    }
+    return config_int(config, "memory.cache_mib") << 20;
+}
+
+static Err *set_log(const Config *config)
+{
+    LogLevel level = LOG_INFO;
+
+    if (!log_level_of(config_text(config, "log.level"), &level)) {
+        return err_text(400, "log.level must be debug, info, warn, error or off");
+    }
+    log_set(level, str_eq(config_text(config, "log.format"), S("json")));
+    return NULL;
+}
+
+Err *command_open(const CommandLine *line, App *app)
+{
+    Str url = config_text(line->config, "database.url");
+
+    TRY(set_log(line->config));
+    if (!line->data.len && !url.len) {
+        return err_text(400, "say where the data are: --data DIR or --database postgres://...");
+    }
+    if (line->data.len && mkdir(str_z(line->data), 0750) != 0 &&
+        access(str_z(line->data), W_OK) != 0) {
+        return err_text(400, "the data directory " STR_FMT " cannot be written",
+                        STR_ARG(line->data));
+    }
+    StoreOptions options = {
+        .dir = line->data,
+        .url = url,
+        .cache_bytes = cache_bytes(line->config),
+        .readers_max = READERS_MAX,
+    };
+    *app = (App){.config = line->config, .started_at = time_now()};
+    TRY(store_open(&options, &app->store));
+    Err *err = gateway_start(app);
+    if (err) {
+        store_close(app->store);
+        app->store = NULL;
+    }
+    return err;
+}
+
+void command_close(App *app)
+{
+    if (app->scheduler) {
+        jobs_stop(app->scheduler);
+    }
+    if (app->store) {
+        store_close(app->store);
+    }
+    config_free(app->config);
+}
