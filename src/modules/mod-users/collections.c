@@ -1,0 +1,215 @@
+// Collections of mod-users: users and what belongs to them.
+#include "modules/mod-users/collections.h"
+
+#include "modules/mod-users/properties.h"
+
+static const Field groups_fields[] = {
+    {"group_name", "group", TEXT | UNIQUE},
+    {0},
+};
+
+const Collection groups = {
+    .table = "groups",
+    .path = "/groups",
+    .list_key = "usergroups",
+    .ops = "LCrud",
+    .permission = "usergroups",
+    .record = &user_group_record,
+    .fields = groups_fields,
+    .is_cached = true,
+    .event = "users.userGroup",
+};
+
+static const Field address_types_fields[] = {
+    {"address_type", "addressType", TEXT | UNIQUE},
+    {0},
+};
+
+const Collection address_types = {
+    .table = "addresstype",
+    .path = "/addresstypes",
+    .list_key = "addressTypes",
+    .ops = "LCrud",
+    .permission = "addresstypes",
+    .record = &address_type_record,
+    .fields = address_types_fields,
+    .is_cached = true,
+};
+
+static const Field departments_fields[] = {
+    {"name", "name", TEXT | UNIQUE},
+    {"code", "code", TEXT | UNIQUE},
+    {0},
+};
+
+const Collection departments = {
+    .table = "departments",
+    .path = "/departments",
+    .list_key = "departments",
+    .ops = "LCrud",
+    .permission = "departments",
+    .record = &department_record,
+    .fields = departments_fields,
+    .is_cached = true,
+};
+
+static const Field users_fields[] = {
+    {"patron_group", "patronGroup", UUID | INDEX, .references = &groups},
+    {"external_system_id", "externalSystemId", TEXT | UNIQUE | WORDS},
+    {"username", "username", TEXT | UNIQUE | WORDS},
+    {"barcode", "barcode", TEXT | UNIQUE | WORDS},
+    {"first_name", "personal.firstName", TEXT | INDEX | WORDS},
+    {"last_name", "personal.lastName", TEXT | INDEX | WORDS},
+    {"middle_name", "personal.middleName", TEXT | INDEX | WORDS},
+    {"type", "type", TEXT | INDEX | WORDS},
+    {"expires_at", "expirationDate", TIME | INDEX},
+    {"email", "personal.email", TEXT | INDEX | WORDS},
+    {"is_active", "active", FLAG | INDEX},
+    {"preferred_first_name", "personal.preferredFirstName", TEXT | WORDS | NO_COLUMN},
+    {"custom_fields", "customFields", TREE | WORDS | NO_COLUMN},
+    {"keywords",
+     "username,personal.firstName,personal.preferredFirstName,personal.lastName,personal."
+     "middleName,personal.email,barcode,id,externalSystemId,customFields",
+     TEXT | WORDS | NO_COLUMN, .cql_name = "keywords"},
+    {"departments", "departments", TREE | WORDS | NO_COLUMN},
+    {"updated_at", "metadata.updatedDate", TIME | INDEX},
+    {"phone", "personal.phone", TEXT | WORDS | NO_COLUMN},
+    {"mobile_phone", "personal.mobilePhone", TEXT | WORDS | NO_COLUMN},
+    {0},
+};
+
+static const Join users_joins[] = {
+    {"patronGroup", &groups, .own_column = "patron_group"},
+    {0},
+};
+
+const Collection users = {
+    .table = "users",
+    .path = "/users",
+    .list_key = "users",
+    .ops = "LCDrud",
+    .permission = "users",
+    .record = &user_record,
+    .fields = users_fields,
+    .joins = users_joins,
+    .event = "users.users",
+    .delete_needs_query = true,
+    .has_result_info = true,
+    .not_found = "%s",
+};
+
+static const Field proxies_fields[] = {
+    {"proxy_user_id", "proxyUserId", TEXT | INDEX},
+    {"user_id", "userId", TEXT | INDEX},
+    {0},
+};
+
+static const UniqueKey proxies_keys[] = {
+    {"user_id, proxy_user_id"},
+    {0},
+};
+
+const Collection proxies = {
+    .table = "proxyfor",
+    .path = "/proxiesfor",
+    .list_key = "proxiesFor",
+    .ops = "LCrud",
+    .permission = "proxiesfor",
+    .record = &proxy_record,
+    .fields = proxies_fields,
+    .uniques = proxies_keys,
+};
+
+// Listing and deleting go by parameters instead of CQL: routes of the module.
+static const Field user_tenants_fields[] = {
+    {"user_id", "userId", TEXT | INDEX},
+    {"username", "username", TEXT | INDEX},
+    {"tenant_id", "tenantId", TEXT | INDEX},
+    {"email", "email", TEXT | INDEX},
+    {0},
+};
+
+const Collection user_tenants = {
+    .table = "user_tenant",
+    .path = "/user-tenants",
+    .list_key = "userTenants",
+    .ops = "C",
+    .permission = "user-tenants",
+    .record = &user_tenant_record,
+    .fields = user_tenants_fields,
+};
+
+const Collection patron_pins = {
+    .table = "patronpin",
+    .record = &patron_pin_record,
+};
+
+// PUT of the whole list, refId and the checks of users are code of the module.
+static const Field custom_fields_fields[] = {
+    {"ref_id", "refId", TEXT | UNIQUE},
+    {"entity_type", "entityType", TEXT | INDEX},
+    {"order_number", "order", NUMBER | INDEX},
+    {0},
+};
+
+const Collection custom_fields = {
+    .table = "custom_fields",
+    .path = "/custom-fields",
+    .list_key = "customFields",
+    .ops = "LCrud",
+    .permission = "user-settings.custom-fields",
+    .record = &custom_field_record,
+    .fields = custom_fields_fields,
+    .is_cached = true,
+    .default_sort = "order",
+};
+
+static const Field staging_users_fields[] = {
+    {"external_system_id", "externalSystemId", TEXT | UNIQUE},
+    {"email", "contactInfo.email", TEXT | INDEX},
+    {"first_name", "generalInfo.firstName", TEXT | INDEX},
+    {"last_name", "generalInfo.lastName", TEXT | INDEX},
+    {"middle_name", "generalInfo.middleName", TEXT | INDEX},
+    {"keywords",
+     "generalInfo.firstName,generalInfo.preferredFirstName,generalInfo.middleName,generalInfo."
+     "lastName,contactInfo.phone,contactInfo.mobilePhone,contactInfo.email,"
+     "preferredEmailCommunication,id,isEmailVerified,externalSystemId",
+     TEXT | WORDS | NO_COLUMN, .cql_name = "keywords"},
+    {0},
+};
+
+const Collection staging_users = {
+    .table = "staging_users",
+    .path = "/staging-users",
+    .list_key = "staging_users",
+    .ops = "LC",
+    .permission = "staging-users",
+    .record = &staging_user_record,
+    .fields = staging_users_fields,
+};
+
+const Collection user_settings = {
+    .table = "users_settings",
+    .path = "/user/settings",
+    .list_key = "settings",
+    .ops = "LCrud",
+    .permission = "users.settings",
+    .record = &user_setting_record,
+};
+
+const Collection profile_pictures = {
+    .table = "profile_picture",
+    .record = &profile_picture_record,
+};
+
+const Collection picture_settings = {
+    .table = "users_configuration",
+    .record = &picture_settings_record,
+    .is_cached = true,
+};
+
+const Collection *const users_collections[] = {
+    &groups,           &address_types,    &departments,   &users,         &proxies,
+    &user_tenants,     &patron_pins,      &custom_fields, &staging_users, &user_settings,
+    &profile_pictures, &picture_settings, NULL,
+};
