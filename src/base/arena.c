@@ -142,6 +142,11 @@ bool arena_is_over_limit(const Arena *arena)
     return arena->total > arena->limit;
 }
 
+size_t arena_left(const Arena *arena)
+{
+    return arena->total < arena->limit ? arena->limit - arena->total : 0;
+}
+
 ArenaMark arena_mark(const Arena *arena)
 {
     return (ArenaMark){arena->newest, arena->newest ? arena->newest->used : 0, arena->total};

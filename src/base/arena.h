@@ -28,6 +28,8 @@ void *arena_alloc(Arena *arena, size_t size_bytes);
 void *arena_try(Arena *arena, size_t size_bytes);
 
 bool arena_is_over_limit(const Arena *arena);
+// Bytes left below the limit.
+size_t arena_left(const Arena *arena);
 
 // Everything allocated after the mark is given back by arena_release.
 ArenaMark arena_mark(const Arena *arena);
