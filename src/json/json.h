@@ -1,7 +1,7 @@
 // Documents: a JSON tree in the current arena, read and changed by dotted paths.
 //
-// Every function that reads takes NULL and a missing path as "absent" and answers the empty value, so
-// that a chain of look-ups needs one check at its end. Paths are dotted member names
+// Every function that reads takes NULL and a missing path as "absent" and answers the empty value,
+// so that a chain of look-ups needs one check at its end. Paths are dotted member names
 // ("status.name"); a number selects an array element ("contributors.0.name"). A path component is
 // case-sensitive. Trees live in the arena that was current when they were made; to keep one longer,
 // make the cache's arena current (arena_use) and copy it.
@@ -18,7 +18,8 @@ enum {
 };
 
 // The whole text must be one JSON value. 400 text for: bad syntax, invalid UTF-8, \u0000, a lone
-// surrogate, depth over 64, an integer beyond 2^53; 413 when the arena's limit is passed.
+// surrogate, depth over 64, an integer beyond 2^53; 413 when the tree would pass the arena's limit,
+// before any memory is taken. Of members with the same name the last one counts.
 WARN_UNUSED Err *json_parse(Str text, Json **out);
 // For documents that our own store wrote: no checks, dies on bad text.
 Json *json_parse_stored(Str text);
@@ -41,7 +42,7 @@ bool json_is_number(const Json *value);
 bool json_is_bool(const Json *value);
 bool json_is_null(const Json *value); // JSON null (not: absent)
 
-// Members of an object and elements of an array, in order.
+// Members of an object and elements of an array, in order. The loop may remove its current child.
 Json *json_first(const Json *parent);
 Json *json_next(const Json *child);
 Str json_key(const Json *member);
@@ -50,7 +51,7 @@ Json *json_at(const Json *array, size_t i);
 #define JSON_EACH(child, parent)                                                                   \
     for (Json *child = json_first(parent); (child); (child) = json_next(child))
 
-// Making.
+// Making. Text that is no UTF-8 becomes U+FFFD, NULs are left out. Integers are exact up to 2^53.
 Json *json_object(void);
 Json *json_array(void);
 Json *json_string(Str s);
@@ -59,8 +60,9 @@ Json *json_int_of(int64_t number);
 Json *json_bool_of(bool flag);
 Json *json_null(void);
 
-// Changing. A set makes the objects on its way; a value becomes part of the tree (no copy). Setting
-// NULL removes. json_put is json_set of one member whose name may hold dots.
+// Changing. A set makes the objects on its way; a value becomes part of the tree without a copy,
+// unless it is part of a tree already: then a copy does. Setting NULL removes. A removed value may
+// be put elsewhere. json_put is json_set of one member whose name may hold dots.
 void json_set(Json *doc, const char *path, Json *value);
 void json_set_str(Json *doc, const char *path, Str s);
 void json_set_bool(Json *doc, const char *path, bool flag);
@@ -76,7 +78,7 @@ void json_set_str_if(Json *doc, const char *path, Str s);
 void json_take(Json *doc, const char *to_path, const Json *from, const char *path);
 
 Json *json_copy(const Json *value); // deep, into the current arena
-// Members of `patch` replace those of `target`; objects merge, null removes (RFC 7396).
+// Members of `patch` replace those of `target` (copies); objects merge, null removes (RFC 7396).
 void json_merge(Json *target, const Json *patch);
 // Same value; the order of members does not count, 1 and 1.0 are equal.
 bool json_equal(const Json *a, const Json *b);
@@ -85,12 +87,13 @@ bool json_equal(const Json *a, const Json *b);
 // (decision 57).
 void json_write(Buf *buf, const Json *value);
 Str json_text(const Json *value);
-// Two blanks of indent and a blank on both sides of each colon (decision 5).
+// As Jackson indents: two blanks, a blank on both sides of each colon, arrays on one line "[ 1, 2
+// ]" (decision 5).
 Str json_text_indented(const Json *value);
 // A string with its quotes and escapes.
 void json_write_string(Buf *buf, Str s);
-// PostgreSQL's text of the value as CQL sees arrays and objects: one blank after ":" and ",", keys by
-// length then bytes. Strings as they are. Source: spec/storage-and-cql.md 2.6.
+// PostgreSQL's text of the value as CQL sees arrays and objects: one blank after ":" and ",", keys
+// by length then bytes. Strings as they are. Source: spec/storage-and-cql.md 2.6.
 Str json_pg_text(const Json *value);
 
 // The errors[] body of an Err (or its own body), and its content type by err->is_json.

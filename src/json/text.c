@@ -1,0 +1,80 @@
+// UTF-8 checks: what enters a tree is valid text without NUL.
+#include "json/tree.h"
+
+#include <string.h>
+
+static bool is_tail(const char *at, unsigned char low, unsigned char high)
+{
+    unsigned char c = (unsigned char)*at;
+
+    return c >= low && c <= high;
+}
+
+size_t utf8_char_len(const char *at, const char *end)
+{
+    size_t left = (size_t)(end - at);
+    unsigned char c = left ? (unsigned char)*at : 0xFF;
+
+    if (c < 0x80) {
+        return 1;
+    }
+    if (c >= 0xC2 && c <= 0xDF) {
+        return left >= 2 && is_tail(at + 1, 0x80, 0xBF) ? 2 : 0;
+    }
+    if (c >= 0xE0 && c <= 0xEF) {
+        // No overlong forms, no surrogates.
+        unsigned char low = c == 0xE0 ? 0xA0 : 0x80, high = c == 0xED ? 0x9F : 0xBF;
+        return left >= 3 && is_tail(at + 1, low, high) && is_tail(at + 2, 0x80, 0xBF) ? 3 : 0;
+    }
+    if (c >= 0xF0 && c <= 0xF4) {
+        unsigned char low = c == 0xF0 ? 0x90 : 0x80, high = c == 0xF4 ? 0x8F : 0xBF;
+        bool is_fine = left >= 4 && is_tail(at + 1, low, high) && is_tail(at + 2, 0x80, 0xBF) &&
+                       is_tail(at + 3, 0x80, 0xBF);
+        return is_fine ? 4 : 0;
+    }
+    return 0;
+}
+
+bool text_is_clean(Str s)
+{
+    const char *at = s.at, *end = s.at + s.len;
+
+    while (at < end) {
+        size_t len = utf8_char_len(at, end);
+        if (len == 0 || *at == '\0') {
+            return false;
+        }
+        at += len;
+    }
+    return true;
+}
+
+char *text_clean_copy(Str s)
+{
+    static const char REPLACEMENT[] = "\xEF\xBF\xBD";
+
+    if (text_is_clean(s)) {
+        char *copy = arena_alloc(arena_current(), s.len + 1);
+        if (s.len) {
+            memcpy(copy, s.at, s.len);
+        }
+        return copy;
+    }
+    char *copy = arena_alloc_array(arena_current(), s.len + 1, sizeof REPLACEMENT - 1);
+    char *to = copy;
+    for (const char *at = s.at, *end = s.at + s.len; at < end;) {
+        size_t len = utf8_char_len(at, end);
+        if (len == 0) {
+            memcpy(to, REPLACEMENT, sizeof REPLACEMENT - 1);
+            to += sizeof REPLACEMENT - 1;
+            at++;
+        } else if (*at == '\0') {
+            at++;
+        } else {
+            memcpy(to, at, len);
+            to += len;
+            at += len;
+        }
+    }
+    return copy;
+}
