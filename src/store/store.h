@@ -119,6 +119,7 @@ typedef struct {
     int64_t cache_bytes; // page caches and record caches together
     int readers_max;     // reader connections for all tenants together
     bool faults;         // debug build: the fault layer stands under the database files
+    int idle_close_ms;   // a database not used for so long closes its files; 0 = 60,000
     bool beside_server;  // reads and backups only, while another process serves the directory
 } StoreOptions;
 

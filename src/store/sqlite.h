@@ -1,0 +1,182 @@
+// The embedded backend's own parts: connections with their statements, the pool of readers, the
+// writer's baton and its group, the checkpoint thread.
+#pragma once
+
+#include "store/tx.h"
+
+#include <sqlite3.h>
+
+typedef struct SqliteDb SqliteDb;
+typedef struct SqliteStore SqliteStore;
+
+// ---------------------------------------------------------------------------------------------
+// Connections (sqlite_conn_pool.c) and prepared statements (sqlite_stmt_cache.c)
+
+enum {
+    STATEMENTS_MAX = 256,
+    STATEMENT_BUCKETS = 512,
+};
+
+typedef struct Stmt {
+    sqlite3_stmt *handle;
+    uint64_t hash;
+    Str sql; // own copy
+    bool is_busy;
+    bool is_cached;
+    int param_count;
+    unsigned short *arg_of; // index in Args of each parameter
+    struct Stmt *next_in_bucket;
+    struct Stmt *newer, *older;
+} Stmt;
+
+typedef struct Conn {
+    sqlite3 *handle;
+    SqliteDb *owner;
+    bool is_bad; // to be closed instead of used again
+    int64_t used_ns;
+    int cache_kib;
+    struct Conn *newer, *older; // among the idle readers
+    int statement_count;
+    Stmt *buckets[STATEMENT_BUCKETS];
+    Stmt *newest, *oldest;
+} Conn;
+
+typedef enum { CONN_WRITER, CONN_READER, CONN_CHECKPOINT } ConnKind;
+
+WARN_UNUSED Err *conn_open(SqliteDb *db, ConnKind kind, Conn **out);
+void conn_close(Conn *conn);
+// Transaction control and pragmas: runs a constant text, gives SQLite's code.
+int conn_run(Conn *conn, const char *sql);
+
+// A prepared statement for the text, from the cache if possible; SQLite's code. stmt_put resets it.
+int stmt_get(Conn *conn, const char *sql, Stmt **out);
+void stmt_put(Conn *conn, Stmt *stmt);
+void stmt_drop_all(Conn *conn);
+
+// The client's text for a code: full disk, I/O error, busy, other (logged with details).
+Err *sqlite_err(sqlite3 *handle, int code, const char *doing);
+
+// ---------------------------------------------------------------------------------------------
+// Readers
+
+typedef struct {
+    pthread_mutex_t lock; // guards everything below
+    pthread_cond_t free;  // a reader came back or was closed
+    int open, max, waiting;
+    Conn *newest, *oldest; // idle ones of all databases
+} ReaderPool;
+
+void readers_init(ReaderPool *pool, int max);
+WARN_UNUSED Err *readers_take(ReaderPool *pool, SqliteDb *db, Conn **out);
+void readers_give(ReaderPool *pool, Conn *conn);
+// Closes idle readers of a database (NULL: of any) that were last used before `before_ns`.
+void readers_close_idle(ReaderPool *pool, const SqliteDb *db, int64_t before_ns);
+void readers_end(ReaderPool *pool);
+
+// ---------------------------------------------------------------------------------------------
+// Writer
+
+enum { QUEUE_INTERACTIVE, QUEUE_BATCH, QUEUES };
+
+typedef struct Waiter {
+    pthread_cond_t granted;
+    bool has_baton;
+    int64_t since_ns;
+    struct Waiter *next;
+} Waiter;
+
+// The right to use the writer connection. It is handed over directly, first come first served, so
+// nobody starves; batches give way to interactive writers for at most BATCH_PATIENCE.
+typedef struct {
+    pthread_mutex_t lock; // guards everything below
+    bool is_held;
+    Waiter *first[QUEUES], *last[QUEUES];
+} Baton;
+
+void baton_init(Baton *baton);
+void baton_take(Baton *baton, int queue);
+void baton_pass(Baton *baton);
+bool baton_is_wanted(Baton *baton, int queue);
+
+// The open transaction of the writer connection; belongs to whoever has the baton.
+typedef struct {
+    bool is_open;
+    bool is_batch; // batches only
+    int count;
+    int64_t begun_ns;
+    Tx *members; // released their savepoints, wait for the commit
+} Group;
+
+struct SqliteDb {
+    Db *db;
+    SqliteStore *store;
+    const char *file;
+    pthread_mutex_t lock;  // guards writer (open or not), checkpointer, users, used_ns
+    pthread_cond_t unused; // users became 0
+    Conn *writer;
+    Conn *checkpointer;
+    int users; // open transactions
+    int64_t used_ns;
+
+    Baton baton;
+    Group group;
+    pthread_mutex_t done_lock; // guards is_done and failed of waiting members
+    pthread_cond_t done;
+
+    _Atomic int wal_frames; // after the last commit
+};
+
+struct SqliteStore {
+    Store *store;
+    int lock_file;
+    const char *vfs;
+    int64_t idle_ns;
+    ReaderPool readers;
+    _Atomic int open_count;
+    _Atomic uint64_t commits, groups, rollbacks, checkpoints, wal_bytes_max, syncs_before;
+
+    pthread_t checkpoint_thread;
+    pthread_mutex_t checkpoint_lock; // guards is_stopping
+    pthread_cond_t checkpoint_wake;
+    bool is_stopping;
+};
+
+// Opens the writer if the database is closed and keeps it open until sqlite_db_release.
+WARN_UNUSED Err *sqlite_db_use(SqliteDb *db);
+void sqlite_db_release(SqliteDb *db);
+// Closes all its connections if no transaction is open; false if one is.
+bool sqlite_db_close_unused(SqliteDb *db);
+
+WARN_UNUSED Err *group_begin(Tx *tx);
+WARN_UNUSED Err *group_commit(Tx *tx);
+void group_rollback(Tx *tx);
+// Commits the open group, if any; the caller has the baton.
+void group_close(SqliteDb *db);
+
+WARN_UNUSED Err *checkpoint_start(SqliteStore *store);
+void checkpoint_stop(SqliteStore *store);
+
+// ---------------------------------------------------------------------------------------------
+// Others
+
+// The name of the VFS that counts syncs (registered on first use), and its count.
+const char *vfs_counting(void);
+uint64_t vfs_syncs(void);
+
+WARN_UNUSED Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
+                             void *context);
+WARN_UNUSED Err *sqlite_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
+                             Violation *violation);
+Str sqlite_row_text(const Row *row, int column);
+int64_t sqlite_row_int(const Row *row, int column);
+double sqlite_row_real(const Row *row, int column);
+bool sqlite_row_is_null(const Row *row, int column);
+
+WARN_UNUSED Err *sqlite_words_write(Tx *tx, const Collection *of, int64_t pk, const Str *old,
+                                    const Str *now, size_t n);
+WARN_UNUSED Err *sqlite_words_make(Tx *tx, const Collection *of, const char *const *columns,
+                                   size_t n);
+WARN_UNUSED Err *sqlite_words_drop(Tx *tx, const char *table);
+void sqlite_words_match(Buf *sql, const char *table, const char *column, int n);
+Str sqlite_words_query(const char *column, int operator_, const Str *words, const bool *is_prefix,
+                       size_t n);

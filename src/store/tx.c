@@ -1,0 +1,536 @@
+// Life of transactions, of the store and its databases; everything a backend does differently goes
+// through its function table.
+#include "store/tx.h"
+
+#include "base/die.h"
+#include "base/log.h"
+
+#include <string.h>
+
+// Their file is linked when something uses collections.
+#pragma weak cache_committed
+#pragma weak cache_tx_end
+#pragma weak outbox_flush
+#pragma weak outbox_committed
+
+// A snapshot older than this keeps the write-ahead log from being reused (decision 42).
+static const int64_t SNAPSHOT_WARN_NS = 5 * (int64_t)1000000000;
+
+enum {
+    DB_NAME_MAX = 31,
+};
+
+// ---------------------------------------------------------------------------------------------
+// Slots
+
+static void slots_init(Slots *slots)
+{
+    pthread_mutex_init(&slots->lock, NULL);
+}
+
+static void **slots_find(Slots *slots, void (*free_slot)(void *))
+{
+    void **found = NULL;
+
+    pthread_mutex_lock(&slots->lock);
+    for (size_t i = 0; i < SLOTS_MAX && !found; i++) {
+        if (!slots->at[i].free_slot || slots->at[i].free_slot == free_slot) {
+            slots->at[i].free_slot = free_slot;
+            found = &slots->at[i].value;
+        }
+    }
+    pthread_mutex_unlock(&slots->lock);
+    if (!found) {
+        die("more than %d kinds of slots", SLOTS_MAX);
+    }
+    return found;
+}
+
+static void slots_clear(Slots *slots)
+{
+    for (size_t i = 0; i < SLOTS_MAX; i++) {
+        if (slots->at[i].free_slot && slots->at[i].value) {
+            slots->at[i].free_slot(slots->at[i].value);
+        }
+        slots->at[i] = (struct Slot){0};
+    }
+}
+
+void **db_slot(Db *db, void (*free_slot)(void *))
+{
+    return slots_find(&db->slots, free_slot);
+}
+
+void **store_slot(Store *store, void (*free_slot)(void *))
+{
+    return slots_find(&store->slots, free_slot);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Store and databases
+
+Err *store_open(const StoreOptions *options, Store **out)
+{
+    if (!str_is_empty(options->url)) {
+        return err_text(500, "This program was built without the backend of " STR_FMT,
+                        STR_ARG(options->url));
+    }
+    Arena *arena = arena_new((size_t)64 * 1024 * 1024);
+    Store *store = arena_alloc(arena, sizeof *store);
+
+    store->arena = arena;
+    store->backend = &backend_sqlite;
+    store->options = *options;
+    store->options.dir = str_copy(arena, options->dir);
+    store->options.url = str_copy(arena, options->url);
+    pthread_mutex_init(&store->lock, NULL);
+    slots_init(&store->slots);
+    Err *err = store->backend->open(store);
+    if (err) {
+        arena_free(arena);
+        return err;
+    }
+    *out = store;
+    return NULL;
+}
+
+void store_close(Store *store)
+{
+    if (!store) {
+        return;
+    }
+    for (size_t i = 0; i < store->db_count; i++) {
+        slots_clear(&store->dbs[i]->slots);
+    }
+    store->backend->close(store);
+    slots_clear(&store->slots);
+    for (size_t i = 0; i < store->db_count; i++) {
+        pthread_mutex_destroy(&store->dbs[i]->slots.lock);
+    }
+    pthread_mutex_destroy(&store->slots.lock);
+    pthread_mutex_destroy(&store->lock);
+    arena_free(store->arena);
+}
+
+// Names are file names and schema names: [a-z][a-z0-9]{0,30}, as Okapi's tenant ids.
+static bool db_name_is_valid(Str name)
+{
+    if (name.len == 0 || name.len > DB_NAME_MAX || name.at[0] < 'a' || name.at[0] > 'z') {
+        return false;
+    }
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.at[i];
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static Db *db_find(Store *store, Str name)
+{
+    for (size_t i = 0; i < store->db_count; i++) {
+        if (str_eq(store->dbs[i]->name, name)) {
+            return store->dbs[i];
+        }
+    }
+    return NULL;
+}
+
+static void db_list_add(Store *store, Db *db)
+{
+    if (store->db_count == store->db_cap) {
+        size_t cap = store->db_cap ? store->db_cap * 2 : 16;
+        Db **more = arena_alloc_array(store->arena, cap, sizeof(Db *));
+        if (store->db_count) {
+            memcpy(more, store->dbs, store->db_count * sizeof(Db *));
+        }
+        store->dbs = more;
+        store->db_cap = cap;
+    }
+    store->dbs[store->db_count++] = db;
+}
+
+static Err *db_open_locked(Store *store, Str name, bool create, Db **out)
+{
+    Db *db = db_find(store, name);
+
+    if (db && !db->is_gone) {
+        *out = db;
+        return NULL;
+    }
+    if (db) {
+        TRY(store->backend->db_open(db, create));
+        db->is_gone = false;
+        *out = db;
+        return NULL;
+    }
+    // Nothing is left behind in the store's arena when the database does not exist.
+    ArenaMark mark = arena_mark(store->arena);
+    db = arena_alloc(store->arena, sizeof *db);
+    db->store = store;
+    db->name = str_copy(store->arena, name);
+    Err *err = store->backend->db_open(db, create);
+    if (err) {
+        arena_release(store->arena, mark);
+        return err;
+    }
+    slots_init(&db->slots);
+    db_list_add(store, db);
+    *out = db;
+    return NULL;
+}
+
+Err *db_open(Store *store, Str name, bool create, Db **out)
+{
+    if (!db_name_is_valid(name)) {
+        return err_text(create ? 400 : 404, "No such tenant " STR_FMT, STR_ARG(name));
+    }
+    pthread_mutex_lock(&store->lock);
+    Err *err = db_open_locked(store, name, create, out);
+    pthread_mutex_unlock(&store->lock);
+    return err;
+}
+
+Err *db_drop(Store *store, Str name)
+{
+    Db *db = NULL;
+
+    TRY(db_open(store, name, false, &db));
+    db->is_gone = true; // no new transaction begins
+    Err *err = store->backend->db_drop(db);
+    if (err) {
+        db->is_gone = false;
+        return err;
+    }
+    atomic_fetch_add(&db->generation, 1);
+    slots_clear(&db->slots);
+    return NULL;
+}
+
+Err *db_names(Store *store, StrList *names)
+{
+    return store->backend->db_names(store, names);
+}
+
+Err *db_backup(Db *db, const char *file)
+{
+    return db->store->backend->db_backup(db, file);
+}
+
+Str db_name(const Db *db)
+{
+    return db->name;
+}
+
+Store *db_store(const Db *db)
+{
+    return db->store;
+}
+
+uint64_t db_generation(const Db *db)
+{
+    return db->generation;
+}
+
+StoreFigures store_figures(const Store *store)
+{
+    StoreFigures figures = {0};
+
+    store->backend->figures(store, &figures);
+    return figures;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Transactions
+
+Err *tx_begin(Db *db, const TxOptions *options, Tx **out)
+{
+    if (options->kind == NONE) {
+        die("a transaction must be READ or WRITE");
+    }
+    if (db->is_gone) {
+        return err_text(404, "No such tenant " STR_FMT, STR_ARG(db->name));
+    }
+    Tx *tx = NEW(Tx);
+    tx->db = db;
+    tx->backend = db->store->backend;
+    tx->kind = options->kind;
+    tx->is_batch = options->is_batch;
+    tx->now = options->now ? options->now : time_now();
+    tx->user_id = options->user_id;
+    // Read before the snapshot is taken: what is read later can only be newer than this.
+    tx->snapshot_generation = db->generation;
+    TRY(tx->backend->begin(tx));
+    if (tx->kind == WRITE) {
+        // Nobody commits while this transaction has the writer.
+        tx->snapshot_generation = db->generation;
+    }
+    tx->begun_ns = clock_ns();
+    *out = tx;
+    return NULL;
+}
+
+static void tx_end(Tx *tx)
+{
+    int64_t age_ns = clock_ns() - tx->begun_ns;
+
+    if (cache_tx_end) {
+        cache_tx_end(tx);
+    }
+    if (age_ns > SNAPSHOT_WARN_NS) {
+        log_line(LOG_WARN, "store", "a transaction in %.*s was open for %lld ms",
+                 STR_ARG(tx->db->name), (long long)(age_ns / 1000000));
+    }
+}
+
+Err *tx_commit(Tx *tx)
+{
+    Err *err = tx->kind == WRITE && outbox_flush ? outbox_flush(tx) : NULL;
+
+    if (err) {
+        tx->backend->rollback(tx);
+    } else {
+        err = tx->backend->commit(tx);
+    }
+    tx_end(tx);
+    return err;
+}
+
+void tx_rollback(Tx *tx)
+{
+    tx->backend->rollback(tx);
+    tx_end(tx);
+}
+
+Err *tx_run(Db *db, const TxOptions *options, Err *(*work)(Tx *tx, void *context), void *context)
+{
+    Tx *tx = NULL;
+
+    TRY(tx_begin(db, options, &tx));
+    Err *err = work(tx, context);
+    if (err) {
+        tx_rollback(tx);
+        return err;
+    }
+    return tx_commit(tx);
+}
+
+Db *tx_db(const Tx *tx)
+{
+    return tx->db;
+}
+
+Time tx_now(const Tx *tx)
+{
+    return tx->now;
+}
+
+Str tx_user_id(const Tx *tx)
+{
+    return tx->user_id;
+}
+
+TxCost tx_cost(const Tx *tx)
+{
+    TxCost cost = tx->cost;
+
+    cost.round_trips += tx->has_pending; // goes out with the commit
+    return cost;
+}
+
+void tx_count_events(Tx *tx, int n)
+{
+    tx->cost.events += n;
+    tx->has_events = tx->has_events || n > 0;
+}
+
+TxExtra **tx_extra(Tx *tx)
+{
+    return &tx->extra;
+}
+
+uint64_t tx_snapshot_generation(const Tx *tx)
+{
+    return tx->snapshot_generation;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What a transaction wrote
+
+static bool written_has(const Written *written, const Collection *of)
+{
+    for (size_t i = 0; i < written->len; i++) {
+        if (written->at[i] == of) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void written_add(Written *written, const Collection *of)
+{
+    if (written_has(written, of)) {
+        return;
+    }
+    if (written->len == written->cap) {
+        size_t cap = written->cap ? written->cap * 2 : 8;
+        const Collection **more = NEW_ARRAY(const Collection *, cap);
+        if (written->len) {
+            memcpy(more, written->at, written->len * sizeof *more);
+        }
+        written->at = more;
+        written->cap = cap;
+    }
+    written->at[written->len++] = of;
+}
+
+void tx_note_write(Tx *tx, const Collection *of)
+{
+    written_add(&tx->written, of);
+}
+
+bool tx_has_written(const Tx *tx, const Collection *of)
+{
+    if (tx->kind != WRITE) {
+        return false;
+    }
+    bool has = written_has(&tx->written, of);
+    for (const Tx *one = tx->backend->group_members(tx); one && !has; one = one->next_member) {
+        has = written_has(&one->written, of);
+    }
+    return has;
+}
+
+void db_committed(Db *db, const Tx *members)
+{
+    Written all = {0};
+    bool has_changed = false, has_events = false;
+
+    for (const Tx *one = members; one; one = one->next_member) {
+        has_changed = has_changed || one->has_changed;
+        has_events = has_events || one->has_events;
+        for (size_t i = 0; i < one->written.len; i++) {
+            written_add(&all, one->written.at[i]);
+        }
+    }
+    if (!has_changed) {
+        return;
+    }
+    atomic_fetch_add(&db->generation, 1);
+    if (cache_committed) {
+        cache_committed(db, all.at, all.len);
+    }
+    if (has_events && outbox_committed) {
+        outbox_committed(db);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Statements
+
+Err *sql_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *), void *context)
+{
+    tx->cost.statements++;
+    tx->cost.round_trips += tx->round_trip_is_open ? 0 : 1;
+    tx->has_pending = false;
+    return tx->backend->rows(tx, sql, args, each, context);
+}
+
+Err *sql_exec(Tx *tx, const char *sql, Args args, int64_t *changed, Violation *violation)
+{
+    if (tx->kind != WRITE) {
+        die("a statement that writes in a READ transaction: %s", sql);
+    }
+    tx->cost.statements++;
+    // A count is an answer to wait for; all other writes travel with the next read or the commit.
+    if (changed) {
+        tx->cost.round_trips++;
+    }
+    tx->has_pending = !changed;
+    return tx->backend->exec(tx, sql, args, changed, violation);
+}
+
+Err *tx_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *), void *context)
+{
+    return sql_rows(tx, sql, args, each, context);
+}
+
+Err *tx_exec(Tx *tx, const char *sql, Args args, int64_t *changed)
+{
+    return sql_exec(tx, sql, args, changed, NULL);
+}
+
+const Dialect *tx_dialect(const Tx *tx)
+{
+    return &tx->backend->dialect;
+}
+
+Str row_text(const Row *row, int column)
+{
+    return row->backend->row_text(row, column);
+}
+
+int64_t row_int(const Row *row, int column)
+{
+    return row->backend->row_int(row, column);
+}
+
+double row_real(const Row *row, int column)
+{
+    return row->backend->row_real(row, column);
+}
+
+bool row_is_null(const Row *row, int column)
+{
+    return row->backend->row_is_null(row, column);
+}
+
+static Err *take_int(const Row *row, void *context)
+{
+    *(int64_t *)context = row_int(row, 0);
+    return NULL;
+}
+
+Err *tx_sequence(Tx *tx, const char *name, int64_t n, int64_t *first)
+{
+    if (tx->kind != WRITE) {
+        die("numbers of sequence %s are taken in WRITE transactions only", name);
+    }
+    tx->has_changed = true;
+    return sql_rows(tx,
+                    "insert into octavo_sequence as s (name, next) values ($1, $2 + 1) "
+                    "on conflict (name) do update set next = s.next + $2 returning next - $2",
+                    ARGS(A_TEXT(str_of(name)), A_INT(n)), take_int, first);
+}
+
+void tx_together(Tx *tx, bool begins)
+{
+    tx->round_trip_is_open = begins;
+    tx->cost.round_trips += begins;
+}
+
+Err *words_write(Tx *tx, const Collection *of, int64_t pk, const Str *old, const Str *now, size_t n)
+{
+    return tx->backend->words_write(tx, of, pk, old, now, n);
+}
+
+Err *words_make(Tx *tx, const Collection *of, const char *const *columns, size_t n)
+{
+    return tx->backend->words_make(tx, of, columns, n);
+}
+
+Err *words_drop(Tx *tx, const char *table)
+{
+    return tx->backend->words_drop(tx, table);
+}
+
+Err *db_table_columns(Tx *tx, const char *table, StrList *columns)
+{
+    return tx->backend->table_columns(tx, table, columns);
+}
+
+Err *db_index_names(Tx *tx, const char *table, StrList *names)
+{
+    return tx->backend->index_names(tx, table, names);
+}

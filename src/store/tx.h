@@ -1,0 +1,118 @@
+// What tx.c and the backends share: the structs behind Store, Db and Tx, and the functions of a
+// backend. Nothing else includes it.
+#pragma once
+
+#include "store/backend.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+// One database system. `begin`, `commit` and `rollback` are called once per transaction; commit and
+// rollback always end it, also when they fail. All errors are complete (status and text).
+typedef struct Backend {
+    const char *name;
+    Err *(*open)(Store *store);
+    void (*close)(Store *store);
+    // Finds or makes the database and prepares db->state; the connections open when they are
+    // needed.
+    Err *(*db_open)(Db *db, bool create);
+    Err *(*db_drop)(Db *db);
+    Err *(*db_names)(Store *store, StrList *names);
+    Err *(*db_backup)(Db *db, const char *file);
+    Err *(*begin)(Tx *tx);
+    Err *(*commit)(Tx *tx);
+    void (*rollback)(Tx *tx);
+    Err *(*rows)(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
+                 void *context);
+    Err *(*exec)(Tx *tx, const char *sql, Args args, int64_t *changed, Violation *violation);
+    Str (*row_text)(const Row *row, int column);
+    int64_t (*row_int)(const Row *row, int column);
+    double (*row_real)(const Row *row, int column);
+    bool (*row_is_null)(const Row *row, int column);
+    // Writers of the open group before this transaction (its members are not committed yet).
+    const Tx *(*group_members)(const Tx *tx);
+    Err *(*words_write)(Tx *tx, const Collection *of, int64_t pk, const Str *old, const Str *now,
+                        size_t n);
+    Err *(*words_make)(Tx *tx, const Collection *of, const char *const *columns, size_t n);
+    Err *(*words_drop)(Tx *tx, const char *table);
+    Err *(*table_columns)(Tx *tx, const char *table, StrList *columns);
+    Err *(*index_names)(Tx *tx, const char *table, StrList *names);
+    void (*figures)(const Store *store, StoreFigures *figures);
+    Dialect dialect;
+} Backend;
+
+extern const Backend backend_sqlite;
+
+enum {
+    SLOTS_MAX = 8,
+};
+
+// Values that other files hang on a store or a database, told apart by the function that frees
+// them.
+typedef struct {
+    pthread_mutex_t lock; // guards what follows; the values are their owners' business
+    struct Slot {
+        void (*free_slot)(void *);
+        void *value;
+    } at[SLOTS_MAX];
+} Slots;
+
+struct Store {
+    pthread_mutex_t lock; // guards dbs, db_count, db_cap, arena
+    Arena *arena;         // databases, as long as the store lives
+    Db **dbs;
+    size_t db_count, db_cap;
+    const Backend *backend;
+    StoreOptions options;
+    void *state; // the backend's
+    Slots slots;
+};
+
+struct Db {
+    Store *store;
+    Str name;
+    void *state;                 // the backend's
+    _Atomic uint64_t generation; // raised by every commit that wrote
+    _Atomic bool is_gone;        // dropped; made again by db_open with `create`
+    Slots slots;
+};
+
+typedef struct {
+    const Collection **at;
+    size_t len, cap;
+} Written;
+
+struct Row {
+    const Backend *backend;
+    void *cursor;
+};
+
+struct Tx {
+    Db *db;
+    const Backend *backend;
+    TxKind kind;
+    bool is_batch;
+    bool has_ended;   // by itself, after a failure; only commit or rollback may follow
+    bool has_changed; // a statement changed something
+    bool has_events;
+    bool has_pending; // writes that a backend with round trips has not sent yet
+    bool round_trip_is_open;
+    Time now;
+    Str user_id;
+    int64_t begun_ns;
+    uint64_t snapshot_generation;
+    TxCost cost;
+    TxExtra *extra;
+    Written written;
+    int64_t last_pk; // of the last inserted row
+
+    // The backend's: its connection, and its place in the group.
+    void *conn;
+    Tx *next_member;
+    bool is_done;       // the group's commit is over (guarded by the backend)
+    const char *failed; // why it failed, or NULL
+};
+
+// Called by a backend after a commit that wrote, before any member is answered: raises the
+// generation and tells caches and outbox. `members` is the list of transactions in it.
+void db_committed(Db *db, const Tx *members);

@@ -1,0 +1,342 @@
+// Life of transactions and databases: what is seen when, what is kept, what an error leaves behind.
+#include "test.h"
+
+#include "store/backend.h"
+
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    char dir[64];
+    Store *store;
+    Db *db;
+} World;
+
+static const TxOptions read_only = {.kind = READ}, writing = {.kind = WRITE};
+
+static Err *make_counter(Tx *tx, void *context)
+{
+    (void)context;
+    TRY(tx_exec(tx, "create table counter(name text primary key, n integer not null)", NO_ARGS,
+                NULL));
+    return tx_exec(tx, "insert into counter values ('a', 0), ('b', 0)", NO_ARGS, NULL);
+}
+
+static void world_open(World *world)
+{
+    StoreOptions options = {.dir = str_of(world->dir), .cache_bytes = 8 << 20, .readers_max = 4};
+    assert_ok(store_open(&options, &world->store));
+}
+
+static int setup(void **state)
+{
+    World *world = calloc(1, sizeof *world);
+
+    strcpy(world->dir, "/tmp/octavo-tx-XXXXXX");
+    assert_non_null(mkdtemp(world->dir));
+    world_open(world);
+    assert_ok(db_open(world->store, S("diku"), true, &world->db));
+    assert_ok(tx_run(world->db, &writing, make_counter, NULL));
+    *state = world;
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    (void)st, (void)kind, (void)ftw;
+    return remove(path);
+}
+
+static int teardown(void **state)
+{
+    World *world = *state;
+
+    store_close(world->store);
+    nftw(world->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    free(world);
+    arena_reset(arena_current());
+    return 0;
+}
+
+static Err *take_int(const Row *row, void *out)
+{
+    *(int64_t *)out = row_int(row, 0);
+    return NULL;
+}
+
+static int64_t counter_in(Tx *tx, const char *name)
+{
+    int64_t n = -1;
+    assert_ok(tx_rows(tx, "select n from counter where name = $1", ARGS(A_TEXT(str_of(name))),
+                      take_int, &n));
+    return n;
+}
+
+static int64_t counter(World *world, const char *name)
+{
+    Tx *tx = NULL;
+
+    assert_ok(tx_begin(world->db, &read_only, &tx));
+    int64_t n = counter_in(tx, name);
+    assert_ok(tx_commit(tx));
+    return n;
+}
+
+static Err *add(Tx *tx, const char *name, int64_t by)
+{
+    return tx_exec(tx, "update counter set n = n + $2 where name = $1",
+                   ARGS(A_TEXT(str_of(name)), A_INT(by)), NULL);
+}
+
+static void a_commit_is_seen_by_later_readers(void **state)
+{
+    World *world = *state;
+    Tx *tx = NULL;
+
+    assert_ok(tx_begin(world->db, &writing, &tx));
+    assert_ok(add(tx, "a", 5));
+    assert_int_equal(counter_in(tx, "a"), 5);
+    assert_int_equal(counter(world, "a"), 0);
+    assert_ok(tx_commit(tx));
+    assert_int_equal(counter(world, "a"), 5);
+}
+
+static void a_rollback_leaves_nothing(void **state)
+{
+    World *world = *state;
+    Tx *tx = NULL;
+
+    assert_ok(tx_begin(world->db, &writing, &tx));
+    assert_ok(add(tx, "a", 5));
+    tx_rollback(tx);
+    assert_int_equal(counter(world, "a"), 0);
+    assert_ok(tx_begin(world->db, &writing, &tx));
+    assert_ok(add(tx, "a", 1));
+    assert_ok(tx_commit(tx));
+    assert_int_equal(counter(world, "a"), 1);
+}
+
+static void a_reader_keeps_its_snapshot(void **state)
+{
+    World *world = *state;
+    Tx *reader = NULL, *tx = NULL;
+
+    assert_ok(tx_begin(world->db, &read_only, &reader));
+    assert_int_equal(counter_in(reader, "a"), 0);
+    assert_ok(tx_begin(world->db, &writing, &tx));
+    assert_ok(add(tx, "a", 1));
+    assert_ok(tx_commit(tx));
+    assert_int_equal(counter_in(reader, "a"), 0);
+    assert_ok(tx_commit(reader));
+    assert_int_equal(counter(world, "a"), 1);
+}
+
+static void data_are_there_after_reopening(void **state)
+{
+    World *world = *state;
+    Tx *tx = NULL;
+
+    assert_ok(tx_begin(world->db, &writing, &tx));
+    assert_ok(add(tx, "b", 7));
+    assert_ok(tx_commit(tx));
+    store_close(world->store);
+    world_open(world);
+    assert_ok(db_open(world->store, S("diku"), false, &world->db));
+    assert_int_equal(counter(world, "b"), 7);
+}
+
+static void a_broken_unique_key_is_named(void **state)
+{
+    World *world = *state;
+    Tx *tx = NULL;
+    Violation violation = {0};
+
+    assert_ok(tx_begin(world->db, &writing, &tx));
+    assert_ok(tx_exec(tx, "create table t(pk integer primary key, a text, b text)", NO_ARGS, NULL));
+    assert_ok(tx_exec(tx, "create unique index t_ab on t(a, b)", NO_ARGS, NULL));
+    assert_ok(tx_exec(tx, "create unique index t_open on t(b) where a is null", NO_ARGS, NULL));
+    assert_ok(tx_exec(tx, "create unique index t_low on t(lower(a))", NO_ARGS, NULL));
+    assert_ok(tx_exec(tx, "insert into t(a, b) values ('1', '2'), (null, '5')", NO_ARGS, NULL));
+    const char *again = "insert into t(a, b) values ($1, $2)";
+    Err *err = sql_exec(tx, again, ARGS(A_TEXT(S("1")), A_TEXT(S("2"))), NULL, &violation);
+    assert_non_null(err);
+    assert_int_equal(err->status, 0);
+    assert_true(violation.is_unique);
+    if (!violation.index.len) {
+        assert_str(violation.table, "t");
+        assert_str(str_join(violation.columns.at, violation.columns.len, S(",")), "a,b");
+    } else {
+        assert_str(violation.index, "t_low");
+    }
+    err = sql_exec(tx, again, ARGS(A_NULL, A_TEXT(S("5"))), NULL, &violation);
+    assert_int_equal(err->status, 0);
+    assert_str(str_join(violation.columns.at, violation.columns.len, S(",")), "b");
+    err = sql_exec(tx, again, ARGS(A_TEXT(S("1")), A_TEXT(S("3"))), NULL, &violation);
+    assert_int_equal(err->status, 0);
+    assert_str(violation.index, "t_low");
+    // A failed statement leaves the transaction usable.
+    assert_ok(sql_exec(tx, again, ARGS(A_TEXT(S("9")), A_TEXT(S("9"))), NULL, &violation));
+    assert_ok(tx_commit(tx));
+}
+
+static void unknown_and_bad_names_are_refused(void **state)
+{
+    World *world = *state;
+    Db *db = NULL;
+
+    assert_err(db_open(world->store, S("nobody"), false, &db), 404, "No such tenant nobody");
+    assert_err(db_open(world->store, S("../etc"), true, &db), 400, "No such tenant ../etc");
+    assert_non_null(db_open(world->store, S("a_b"), true, &db));
+    assert_non_null(db_open(world->store, S(""), true, &db));
+    assert_non_null(db_open(world->store, S("a234567890123456789012345678901x"), true, &db));
+}
+
+static void a_second_process_is_kept_out(void **state)
+{
+    World *world = *state;
+    StoreOptions options = {.dir = str_of(world->dir)};
+    Store *other = NULL;
+    Err *err = store_open(&options, &other);
+
+    assert_non_null(err);
+    assert_true(str_starts(err->message, S("Another process uses the data directory")));
+}
+
+static void dropped_databases_are_gone(void **state)
+{
+    World *world = *state;
+    Db *db = NULL, *own = NULL;
+    StrList names = {0};
+    Tx *tx = NULL;
+
+    assert_ok(db_open(world->store, S("other"), true, &db));
+    assert_ok(db_open(world->store, S("octavo"), true, &own));
+    assert_ok(db_names(world->store, &names));
+    assert_int_equal(names.len, 2); // the process's own is no tenant
+    assert_ok(db_drop(world->store, S("other")));
+    assert_err(tx_begin(db, &read_only, &tx), 404, "No such tenant other");
+    assert_err(db_open(world->store, S("other"), false, &db), 404, "No such tenant other");
+    assert_ok(db_open(world->store, S("other"), true, &db));
+    assert_ok(tx_begin(db, &read_only, &tx));
+    assert_ok(tx_commit(tx));
+}
+
+static void a_backup_is_a_database(void **state)
+{
+    World *world = *state;
+    Tx *tx = NULL;
+
+    assert_ok(tx_begin(world->db, &writing, &tx));
+    assert_ok(add(tx, "a", 3));
+    assert_ok(tx_commit(tx));
+    assert_ok(db_backup(world->db, str_z(str_fmt("%s/copy.db", world->dir))));
+    Db *copy = NULL;
+    assert_ok(db_open(world->store, S("copy"), false, &copy));
+    assert_ok(tx_begin(copy, &read_only, &tx));
+    assert_int_equal(counter_in(tx, "a"), 3);
+    assert_ok(tx_commit(tx));
+}
+
+static void sequences_go_on_and_roll_back(void **state)
+{
+    World *world = *state;
+    Tx *tx = NULL;
+    int64_t first = 0;
+
+    assert_ok(tx_begin(world->db, &writing, &tx));
+    assert_ok(tx_sequence(tx, "hrid", 10, &first));
+    assert_int_equal(first, 1);
+    assert_ok(tx_sequence(tx, "hrid", 1, &first));
+    assert_int_equal(first, 11);
+    assert_ok(tx_commit(tx));
+    assert_ok(tx_begin(world->db, &writing, &tx));
+    assert_ok(tx_sequence(tx, "hrid", 5, &first));
+    tx_rollback(tx);
+    assert_ok(tx_begin(world->db, &writing, &tx));
+    assert_ok(tx_sequence(tx, "hrid", 1, &first));
+    assert_int_equal(first, 12);
+    assert_ok(tx_commit(tx));
+}
+
+static void statements_and_round_trips_are_counted(void **state)
+{
+    World *world = *state;
+    Tx *tx = NULL;
+
+    assert_ok(tx_begin(world->db, &writing, &tx));
+    tx_together(tx, true);
+    counter_in(tx, "a");
+    counter_in(tx, "b");
+    tx_together(tx, false);
+    assert_int_equal(tx_cost(tx).round_trips, 1);
+    assert_ok(add(tx, "a", 1));
+    assert_ok(add(tx, "b", 1));
+    assert_int_equal(tx_cost(tx).statements, 4);
+    assert_int_equal(tx_cost(tx).rows_read, 2);
+    assert_int_equal(tx_cost(tx).round_trips, 2); // writes travel together, with the commit
+    assert_ok(tx_commit(tx));
+}
+
+static void like_tells_cases_apart_and_parameters_repeat(void **state)
+{
+    World *world = *state;
+    Tx *tx = NULL;
+    int64_t n = 0;
+
+    assert_ok(tx_begin(world->db, &read_only, &tx));
+    assert_ok(tx_rows(tx, "select $2 like $1 escape '\\'", ARGS(A_TEXT(S("A%")), A_TEXT(S("abc"))),
+                      take_int, &n));
+    assert_int_equal(n, 0);
+    assert_ok(tx_rows(tx, "select $2 * 10 + $1 + $2", ARGS(A_INT(1), A_INT(2)), take_int, &n));
+    assert_int_equal(n, 23);
+    assert_ok(tx_commit(tx));
+}
+
+static Err *same_again(const Row *row, void *context)
+{
+    Tx *tx = context;
+    int64_t n = 0;
+    (void)row;
+    return tx_rows(tx, "select count(*) from counter where n >= $1", ARGS(A_INT(0)), take_int, &n);
+}
+
+static Err *outer(const Row *row, void *context)
+{
+    TRY(same_again(row, context));
+    return tx_rows(context, "select name from counter where n >= $1", ARGS(A_INT(0)), same_again,
+                   context);
+}
+
+static void a_callback_may_run_the_same_statement(void **state)
+{
+    World *world = *state;
+    Tx *tx = NULL;
+
+    assert_ok(tx_begin(world->db, &read_only, &tx));
+    assert_ok(tx_rows(tx, "select name from counter where n >= $1", ARGS(A_INT(0)), outer, tx));
+    assert_ok(tx_commit(tx));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_commit_is_seen_by_later_readers),
+        TEST(a_rollback_leaves_nothing),
+        TEST(a_reader_keeps_its_snapshot),
+        TEST(data_are_there_after_reopening),
+        TEST(a_broken_unique_key_is_named),
+        TEST(unknown_and_bad_names_are_refused),
+        TEST(a_second_process_is_kept_out),
+        TEST(dropped_databases_are_gone),
+        TEST(a_backup_is_a_database),
+        TEST(sequences_go_on_and_roll_back),
+        TEST(statements_and_round_trips_are_counted),
+        TEST(like_tells_cases_apart_and_parameters_repeat),
+        TEST(a_callback_may_run_the_same_statement),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
