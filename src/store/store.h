@@ -45,6 +45,10 @@ typedef struct Field {
     unsigned flags;
     const Collection *references; // foreign key
     const char *cql_name;         // name in queries when it is not `path` (computed fields)
+    // Text of a computed field (the ISBNs of an instance): made from the whole record instead of read
+    // at `path`. The query's term goes through `compute_term`, if there is one, before it is compared.
+    Str (*compute)(const Json *doc);
+    Str (*compute_term)(Str term);
 } Field;
 
 // A unique key over several columns, or over some records only.
@@ -62,6 +66,10 @@ typedef struct {
     const Collection *collection;
     const char *own_column;   // to a parent: this collection's foreign key column; else NULL
     const char *child_column; // to children: their foreign key column; else NULL
+    // Two steps, item to instance by way of its holdings: the collection between and its foreign key
+    // column to the upper one. own_column or child_column then is the lower one's key to `via`.
+    const Collection *via;
+    const char *via_column;
 } Join;
 
 typedef enum { LOCKING_OFF, FAIL_ON_CONFLICT } Locking;
@@ -93,6 +101,9 @@ struct Collection {
     int delete_status;     // 0 = 204
     int in_use_status;     // DELETE of a referenced record: 0 = 400 text; 422 = errors[]
     bool put_creates;      // PUT of an unknown id stores it (loans)
+    // Broken database rules (unique, references) answer 400 text instead of 422 errors[].
+    bool post_errors_are_text;
+    bool put_errors_are_text;
     bool delete_needs_query; // DELETE on the collection without a query is 400
     bool has_result_info;  // list answers repeat totalRecords in resultInfo
     const char *not_found; // text of 404; NULL = "Not found"; one %s = the id
