@@ -3,7 +3,7 @@
 
 #include "modules/mod-login/properties.h"
 
-static const Field auth_credentials_fields[] = {
+static const Field unique_user[] = {
     {"user_id", "userId", TEXT | UNIQUE},
     {0},
 };
@@ -11,13 +11,13 @@ static const Field auth_credentials_fields[] = {
 const Collection auth_credentials = {
     .table = "auth_credentials",
     .record = &credentials_record,
-    .fields = auth_credentials_fields,
+    .fields = unique_user,
 };
 
 const Collection auth_attempts = {
     .table = "auth_attempts",
     .record = &login_attempts_record,
-    .fields = auth_credentials_fields,
+    .fields = unique_user,
 };
 
 static const Field auth_credentials_history_fields[] = {

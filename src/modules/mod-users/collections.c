@@ -36,7 +36,7 @@ const Collection address_types = {
     .is_cached = true,
 };
 
-static const Field departments_fields[] = {
+static const Field unique_name_and_code[] = {
     {"name", "name", TEXT | UNIQUE},
     {"code", "code", TEXT | UNIQUE},
     {0},
@@ -49,7 +49,7 @@ const Collection departments = {
     .ops = "LCrud",
     .permission = "departments",
     .record = &department_record,
-    .fields = departments_fields,
+    .fields = unique_name_and_code,
     .is_cached = true,
 };
 

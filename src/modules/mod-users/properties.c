@@ -213,7 +213,6 @@ static const Property picture_settings[] = {
 
 const RecordType picture_settings_record = {"Config", .properties = picture_settings};
 
-// Definitions of the fields that a library adds to its users. Source: spec/platform.md 4.2.
 static const char *const custom_field_types[] = {"RADIO_BUTTON",
                                                  "SINGLE_CHECKBOX",
                                                  "SINGLE_SELECT_DROPDOWN",
@@ -259,6 +258,7 @@ static const Property text_field[] = {
     {0},
 };
 
+// Definitions of the fields that a library adds to its users. Source: spec/platform.md 4.2.
 static const Property custom_field[] = {
     {"id", ID},
     {"name", STRING, REQUIRED, .max_len = 65},
