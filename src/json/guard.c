@@ -316,7 +316,7 @@ static Err *guard_err(const Guard *g)
             line_start = at + 1;
         }
     }
-    return err_text(400, "Json content error: %s at line %zu column %zu", g->wrong, line,
+    return err_text(400, "Json content error %s at line %zu column %zu", g->wrong, line,
                     (size_t)(g->at - line_start) + 1);
 }
 

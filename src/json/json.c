@@ -132,7 +132,7 @@ Err *json_parse(Str text, Json **out)
     Json *tree = tree_bytes <= arena_left(arena) ? tree_parse(text, true) : NULL;
     if (!tree) {
         arena_release(arena, mark);
-        return err_text(413, "Json content error: the document is too large to be read at once");
+        return err_text(413, "Json content error the document is too large to be read at once");
     }
     tree_make_unique(tree);
     *out = tree;
