@@ -43,8 +43,8 @@ struct Cql {
     CqlRelation relation;
     const CqlModifier *modifiers;
     size_t modifier_count;
-    bool is_number;   // /number
-    Str term;         // with its escapes and wildcards; see cql_pattern
+    bool is_number;    // /number
+    Str term;          // with its escapes and wildcards; see cql_pattern
     Str relation_text; // as written, for messages
 };
 
@@ -60,8 +60,10 @@ typedef struct {
     size_t sort_count;
 } CqlQuery;
 
-// 400 text for everything FOLIO refuses: syntax, unsupported relation, modifier or prefix, bare term,
-// empty text; depth over 500 nested parentheses. `or` chains of any length are fine.
+// 400 text for everything FOLIO refuses: syntax, unsupported relation, modifier or prefix, bare
+// term, empty text, invalid UTF-8; depth over 500 nested parentheses. `or` chains of any length are
+// fine. A query that is absent (at == NULL) is CQL_ALL, as is cql.allRecords=1; "everything and x"
+// is x. The clauses of index==(a or b ...) share one Str as index (the same pointer).
 WARN_UNUSED Err *cql_parse(Str text, CqlQuery *out);
 
 // A term as literal pieces and wildcards, escapes resolved.
@@ -73,7 +75,7 @@ typedef struct {
 } CqlPiece;
 
 typedef struct {
-    const CqlPiece *pieces;
+    const CqlPiece *pieces; // none for the empty term
     size_t count;
     bool has_wildcards;
     Str literal; // the whole term with escapes resolved when it has no wildcards
@@ -85,18 +87,53 @@ CqlPattern cql_pattern(Str term);
 typedef enum {
     CQL_KEEP_CASE = 1 << 0,
     CQL_KEEP_ACCENTS = 1 << 1,
+    // == <> < <= > >= compare instants if both sides are times (TIME fields), else text.
+    CQL_AS_TIME = 1 << 2,
 } CqlFolding;
 
 // Reference semantics of one clause against a stored value (text of the field; at == NULL for a
-// missing field). Unknown: the field is missing. `ordered_raw`: < > compare without folding (no index
-// entry). Errors 400 as in spec/storage-and-cql.md 2.2, 2.3.
+// missing field). Unknown: the field is missing. `ordered_raw`: < > compare without folding (no
+// index entry). Errors 400 as in spec/storage-and-cql.md 2.2, 2.3.
 typedef enum { CQL_FALSE, CQL_TRUE, CQL_UNKNOWN } CqlTruth;
 
 WARN_UNUSED Err *cql_clause_matches(const Cql *clause, Str value, unsigned folding,
                                     bool ordered_raw, CqlTruth *out);
 
-// The words of a term for a word search, each folded: `prefix` for "wor*". Errors 400 for * or ? at
-// other places. matches_all: the term is "*" alone; is_defined: the term is "".
+// The same prepared once for many values: the term is read and folded once, a test leaves nothing
+// in the arena. The matcher lives in the arena current at its making.
+typedef struct CqlMatcher CqlMatcher;
+
+WARN_UNUSED Err *cql_matcher(const Cql *clause, unsigned folding, bool ordered_raw,
+                             CqlMatcher **out);
+CqlTruth cql_matcher_test(const CqlMatcher *matcher, Str value);
+
+// What a clause asks of an id or a reference (a UUID column). Errors 400: modifiers, other
+// relations, a wildcard that is not at the end, an order by something that is no UUID.
+typedef enum {
+    CQL_UUID_ALL,        // where set
+    CQL_UUID_NONE,       // nothing; also equality with what is no UUID
+    CQL_UUID_EQUAL,      // text: the UUID in lower case
+    CQL_UUID_NOT_EQUAL,  // where set and different
+    CQL_UUID_PREFIX,     // text: what it begins with, in lower case
+    CQL_UUID_NOT_PREFIX, // where set and beginning otherwise
+    CQL_UUID_ORDER,      // relation: < <= > >=, text: the UUID in lower case
+} CqlUuidKind;
+
+typedef struct {
+    CqlUuidKind kind;
+    CqlRelation relation;
+    Str text;
+} CqlUuid;
+
+WARN_UNUSED Err *cql_uuid(const Cql *clause, CqlUuid *out);
+// Unknown where the value is missing (at == NULL).
+CqlTruth cql_uuid_test(const CqlUuid *uuid, Str value);
+// Both at once. `is_key`: the record's own id.
+WARN_UNUSED Err *cql_uuid_matches(const Cql *clause, Str value, bool is_key, CqlTruth *out);
+
+// The words of a term for a word search (= adj all any), each folded: `prefix` for "wor*". Errors
+// 400 for * or ? at other places. matches_all: the term is "*" alone, every record matches, also
+// without the field; is_defined: the term is "". No words and neither of them: nothing matches.
 typedef struct {
     Str word;
     bool is_prefix;

@@ -1,0 +1,398 @@
+// Queries to trees: YAZ parses, here its result becomes FOLIO's dialect in the arena, and what YAZ
+// lets pass (open quotes, prefixes, bare terms, line ends) is refused or mended.
+// Source: spec/storage-and-cql.md 2.1, 2.3, 2.11.
+#include "cql/parse.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+#include <unicode/utf8.h>
+#include <yaz/cql.h>
+
+enum { DEPTH_MAX = 500 };
+
+static bool is_utf8(Str text)
+{
+    const uint8_t *at = (const uint8_t *)text.at;
+
+    for (size_t i = 0; i < text.len;) {
+        UChar32 c = 0;
+        U8_NEXT(at, i, text.len, c);
+        if (c <= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static Err *check_quoted(Str text, Part part)
+{
+    // The quote that opens and the one that closes, not hidden behind a backslash.
+    size_t backslashes = 0;
+
+    while (part.end - backslashes > part.start + 2 && text.at[part.end - 2 - backslashes] == '\\') {
+        backslashes++;
+    }
+    bool is_closed = part.end - part.start >= 2 && text.at[part.end - 1] == '"';
+    if (!is_closed || backslashes % 2) {
+        return cql_error_at(text, part.start, "quoted term without closing quote");
+    }
+    return NULL;
+}
+
+// The query as YAZ reads it rightly: one blank between parts that need it, no line ends, which it
+// would take for the end of the query.
+static Err *prepare(Str text, const char **prepared)
+{
+    Buf z = buf_new(arena_current(), text.len * 2 + 2);
+    Part before = {PART_END, 0, 0};
+    size_t depth = 0;
+
+    for (Part part = part_next(text, 0); part.kind != PART_END; part = part_next(text, part.end)) {
+        if (part.kind == PART_QUOTED) {
+            TRY(check_quoted(text, part));
+        }
+        depth += part.kind == PART_OPEN;
+        depth -= part.kind == PART_CLOSE && depth;
+        if (depth > DEPTH_MAX) {
+            return cql_error_at(text, part.start, "more than 500 nested parentheses");
+        }
+        if (text.at[part.start] == '>' && (before.kind == PART_END || before.kind == PART_OPEN)) {
+            return cql_error_at(text, part.start, "Unsupported prefix assignment");
+        }
+        if (before.kind >= PART_WORD && part.kind >= PART_WORD) {
+            buf_char(&z, ' ');
+        } else if (before.kind == PART_RELATION && part.kind == PART_RELATION) {
+            buf_char(&z, ' ');
+        }
+        buf_add(&z, str_sub(text, part.start, part.end));
+        before = part;
+    }
+    buf_char(&z, '\0');
+    *prepared = buf_str(&z).at;
+    return NULL;
+}
+
+typedef struct {
+    Str text;
+    Str index; // of the clause before: lists of ids share one
+} Reading;
+
+static Str copy_z(const char *z)
+{
+    return str_copy(arena_current(), str_of(z));
+}
+
+// Names that change nothing on a relation; the definition of the index decides.
+static bool is_known_modifier(Str name)
+{
+    static const char *const known[] = {
+        "number",        "string",         "masked",         "ignorecase",      "respectcase",
+        "ignoreaccents", "respectaccents", "sort.ascending", "sort.descending",
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (str_eq_z(name, known[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Err *read_modifier(const struct cql_node *node, CqlModifier *modifier)
+{
+    Str name = str_of(node->u.st.index);
+
+    modifier->is_array = str_starts(name, S("@"));
+    modifier->name = str_lower(modifier->is_array ? str_sub(name, 1, name.len) : name);
+    modifier->has_value = node->u.st.term != NULL;
+    modifier->value = copy_z(node->u.st.term);
+    if (!modifier->is_array && !is_known_modifier(modifier->name)) {
+        return err_text(400, "CQL: Unsupported modifier " STR_FMT, STR_ARG(modifier->name));
+    }
+    if (modifier->is_array && modifier->has_value && strcmp(node->u.st.relation, "=") != 0) {
+        return err_text(400, "CQL: Unsupported comparison for relation modifier " STR_FMT,
+                        STR_ARG(name));
+    }
+    return NULL;
+}
+
+static Err *read_modifiers(const struct cql_node *list, const CqlModifier **out, size_t *count)
+{
+    size_t n = 0;
+
+    for (const struct cql_node *node = list; node; node = node->u.st.modifiers) {
+        n++;
+    }
+    *count = n;
+    if (n == 0) {
+        return NULL;
+    }
+    CqlModifier *modifiers = NEW_ARRAY(CqlModifier, n);
+    // YAZ keeps the last one first.
+    for (const struct cql_node *node = list; node; node = node->u.st.modifiers) {
+        TRY(read_modifier(node, &modifiers[--n]));
+    }
+    *out = modifiers;
+    return NULL;
+}
+
+static bool has_modifier(const CqlModifier *modifiers, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!modifiers[i].is_array && str_eq_z(modifiers[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool relation_of(Str text, CqlRelation *out)
+{
+    static const struct {
+        const char *text;
+        CqlRelation relation;
+    } relations[] = {
+        {"==", CQL_EXACT},      {"<>", CQL_NOT_EQUAL},     {"=", CQL_WORDS}, {"adj", CQL_WORDS},
+        {"all", CQL_ALL_WORDS}, {"any", CQL_ANY_WORD},     {"<", CQL_LESS},  {"<=", CQL_LESS_EQUAL},
+        {">", CQL_GREATER},     {">=", CQL_GREATER_EQUAL},
+    };
+
+    for (size_t i = 0; i < sizeof relations / sizeof *relations; i++) {
+        if (str_eq_nocase(text, str_of(relations[i].text))) {
+            *out = relations[i].relation;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Several words are one term joined by single blanks.
+static Str read_term(const struct cql_node *node)
+{
+    size_t len = 0;
+
+    if (!node->u.st.extra_terms) {
+        return copy_z(node->u.st.term);
+    }
+    for (const struct cql_node *part = node; part; part = part->u.st.extra_terms) {
+        len += strlen(part->u.st.term) + 1;
+    }
+    Buf term = buf_new(arena_current(), len);
+    for (const struct cql_node *part = node; part; part = part->u.st.extra_terms) {
+        if (part != node) {
+            buf_char(&term, ' ');
+        }
+        buf_add_z(&term, part->u.st.term);
+    }
+    return buf_str(&term);
+}
+
+// "a within b" is three words without an index for YAZ.
+static Err *refuse_bare_term(const Reading *reading, const struct cql_node *node)
+{
+    const struct cql_node *second = node->u.st.extra_terms;
+
+    if (second && second->u.st.extra_terms) {
+        return err_text(400, "CQL: Unsupported relation %s: " STR_FMT, second->u.st.term,
+                        STR_ARG(reading->text));
+    }
+    return err_text(400,
+                    "CQL: cql.serverChoice requested, but no serverChoiceIndexes defined: " STR_FMT,
+                    STR_ARG(reading->text));
+}
+
+static Err *read_clause(Reading *reading, const struct cql_node *node, Cql **out)
+{
+    Str index = str_of(node->u.st.index);
+    Cql *clause = NEW(Cql);
+
+    if (str_eq_nocase(index, S("cql.serverChoice"))) {
+        return refuse_bare_term(reading, node);
+    }
+    if (node->u.st.index_uri) {
+        return err_text(400, "CQL: Unsupported prefix assignment: " STR_FMT,
+                        STR_ARG(reading->text));
+    }
+    if (!relation_of(str_of(node->u.st.relation), &clause->relation)) {
+        return err_text(400, "CQL: Unsupported relation %s: " STR_FMT, node->u.st.relation,
+                        STR_ARG(reading->text));
+    }
+    TRY(read_modifiers(node->u.st.modifiers, &clause->modifiers, &clause->modifier_count));
+    if (!str_eq(reading->index, index)) {
+        reading->index = str_copy(arena_current(), index);
+    }
+    bool is_all = str_eq_nocase(index, S("cql.allRecords"));
+    clause->kind = is_all ? CQL_ALL : CQL_CLAUSE;
+    clause->index = reading->index;
+    clause->is_number = has_modifier(clause->modifiers, clause->modifier_count, "number");
+    clause->term = read_term(node);
+    clause->relation_text = copy_z(node->u.st.relation);
+    *out = clause;
+    return NULL;
+}
+
+static Err *kind_of(const Reading *reading, const struct cql_node *node, CqlKind *out)
+{
+    Str word = str_of(node->u.boolean.value);
+
+    if (node->u.boolean.modifiers) {
+        return err_text(400, "CQL: Unsupported modifier %s", node->u.boolean.modifiers->u.st.index);
+    }
+    if (str_eq_nocase(word, S("and"))) {
+        *out = CQL_AND;
+    } else if (str_eq_nocase(word, S("or"))) {
+        *out = CQL_OR;
+    } else if (str_eq_nocase(word, S("not"))) {
+        *out = CQL_NOT;
+    } else {
+        return err_text(400, "CQL: Unsupported boolean " STR_FMT ": " STR_FMT, STR_ARG(word),
+                        STR_ARG(reading->text));
+    }
+    return NULL;
+}
+
+// A node under construction: a chain of the same boolean grows one list of operands.
+typedef struct {
+    Cql *node;
+    size_t capacity;
+} Chain;
+
+static void chain_add(Chain *chain, Cql *operand)
+{
+    Cql *node = chain->node;
+
+    if (node->operand_count == chain->capacity) {
+        chain->capacity = chain->capacity ? chain->capacity * 2 : 4;
+        Cql **larger = NEW_ARRAY(Cql *, chain->capacity);
+        for (size_t i = 0; i < node->operand_count; i++) {
+            larger[i] = node->operands[i];
+        }
+        node->operands = larger;
+    }
+    node->operands[node->operand_count++] = operand;
+}
+
+static void chain_join(Chain *chain, CqlKind kind, Cql *right)
+{
+    // "everything and x" is x, also for records without the field.
+    if (kind == CQL_AND && chain->node->kind == CQL_ALL) {
+        *chain = (Chain){right, right->operand_count};
+        return;
+    }
+    if (kind == CQL_AND && right->kind == CQL_ALL) {
+        return;
+    }
+    if (kind == CQL_NOT || chain->node->kind != kind) {
+        Cql *left = chain->node;
+        *chain = (Chain){NEW(Cql), 0};
+        chain->node->kind = kind;
+        chain_add(chain, left);
+    }
+    if (kind == CQL_NOT || right->kind != kind) {
+        chain_add(chain, right);
+        return;
+    }
+    for (size_t i = 0; i < right->operand_count; i++) {
+        chain_add(chain, right->operands[i]);
+    }
+}
+
+static Err *read_query(Reading *reading, const struct cql_node *node, Cql **out)
+{
+    const struct cql_node *leftmost = node;
+    size_t count = 0;
+
+    // Chains hang on their left side and may be very long; only parentheses make the right side
+    // deep.
+    while (leftmost->which == CQL_NODE_BOOL) {
+        leftmost = leftmost->u.boolean.left;
+        count++;
+    }
+    const struct cql_node **nodes = NEW_ARRAY(const struct cql_node *, count);
+    for (size_t i = count; i > 0; i--) {
+        nodes[i - 1] = node;
+        node = node->u.boolean.left;
+    }
+    Chain chain = {0};
+    TRY(read_clause(reading, leftmost, &chain.node));
+    for (size_t i = 0; i < count; i++) {
+        CqlKind kind = CQL_AND;
+        Cql *right = NULL;
+        TRY(kind_of(reading, nodes[i], &kind));
+        TRY(read_query(reading, nodes[i]->u.boolean.right, &right));
+        chain_join(&chain, kind, right);
+    }
+    *out = chain.node;
+    return NULL;
+}
+
+static Err *read_sort_key(const struct cql_node *node, CqlSortKey *key)
+{
+    const CqlModifier *modifiers = NULL;
+    size_t count = 0;
+
+    TRY(read_modifiers(node->u.sort.modifiers, &modifiers, &count));
+    for (size_t i = 0; i < count; i++) {
+        Str name = modifiers[i].name;
+        if (modifiers[i].is_array) {
+            return err_text(400, "CQL: Unsupported modifier @" STR_FMT, STR_ARG(name));
+        }
+        // The last one of two that contradict each other counts.
+        if (str_starts(name, S("sort."))) {
+            key->is_descending = str_eq(name, S("sort.descending"));
+        } else if (str_eq(name, S("number")) || str_eq(name, S("string"))) {
+            key->is_number = str_eq(name, S("number"));
+        } else if (str_ends(name, S("case"))) {
+            key->respects_case = str_eq(name, S("respectcase"));
+        } else if (str_ends(name, S("accents"))) {
+            key->respects_accents = str_eq(name, S("respectaccents"));
+        }
+    }
+    key->index = copy_z(node->u.sort.index);
+    return NULL;
+}
+
+static Err *read_root(Str text, const struct cql_node *root, CqlQuery *out)
+{
+    Reading reading = {.text = text};
+    CqlQuery query = {0};
+    const struct cql_node *first = root->which == CQL_NODE_SORT ? root : NULL;
+
+    if (first) {
+        TRY(cql_check(text)); // YAZ stops reading behind the last key, whatever follows
+    }
+    TRY(read_query(&reading, first ? first->u.sort.search : root, &query.root));
+    for (const struct cql_node *key = first; key; key = key->u.sort.next) {
+        query.sort_count++;
+    }
+    CqlSortKey *keys = NEW_ARRAY(CqlSortKey, query.sort_count);
+    size_t n = 0;
+    for (const struct cql_node *key = first; key; key = key->u.sort.next) {
+        TRY(read_sort_key(key, &keys[n++]));
+    }
+    query.sort = keys;
+    *out = query;
+    return NULL;
+}
+
+Err *cql_parse(Str text, CqlQuery *out)
+{
+    const char *prepared = NULL;
+
+    if (!text.at) {
+        Cql *all = NEW(Cql);
+        all->kind = CQL_ALL;
+        *out = (CqlQuery){.root = all};
+        return NULL;
+    }
+    if (!is_utf8(text)) {
+        return err_text(400, "CQL: the query is no valid UTF-8 text");
+    }
+    TRY(prepare(text, &prepared));
+    CQL_parser parser = cql_parser_create();
+    bool is_good = cql_parser_string(parser, prepared) == 0 && cql_parser_result(parser);
+    Err *err = is_good ? read_root(text, cql_parser_result(parser), out) : cql_explain(text);
+    cql_parser_destroy(parser);
+    return err;
+}
