@@ -21,6 +21,7 @@ typedef struct {
                        size_t n);
     const char *lock_row; // " for update" or ""
     const char *serial_key, *integer_type, *real_type, *text_type;
+    const char *serial_key_once; // as serial_key, and a number never comes back
 } Dialect;
 
 enum { WORDS_PHRASE, WORDS_ALL, WORDS_ANY };

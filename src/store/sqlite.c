@@ -425,6 +425,7 @@ const Backend backend_sqlite = {
             .words_query = sqlite_words_query,
             .lock_row = "",
             .serial_key = "integer primary key",
+            .serial_key_once = "integer primary key autoincrement",
             .integer_type = "integer",
             .real_type = "real",
             .text_type = "text",

@@ -23,7 +23,7 @@ enum {
     TEXT = 1 << 0,
     UUID = 1 << 1,    // lower-case text; CQL by the rules for ids and foreign keys
     TIME = 1 << 2,    // integer milliseconds; CQL compares instants
-    NUMBER = 1 << 3,  // integer or real
+    NUMBER = 1 << 3,  // integer or real; CQL < > and sorting go by value
     FLAG = 1 << 4,    // 0 or 1; CQL by its text "true", "false"
     TREE = 1 << 5,    // array or object: PostgreSQL's text of it (storage-and-cql.md 2.6)
     // What it is good for.
@@ -43,12 +43,15 @@ typedef struct Field {
     // (RMB's multiFieldNames); "arr[*].x" takes that member of each element.
     const char *path;
     unsigned flags;
-    const Collection *references; // foreign key
+    const Collection *references; // foreign key; always has an index
     const char *cql_name;         // name in queries when it is not `path` (computed fields)
     // Text of a computed field (the ISBNs of an instance): made from the whole record instead of read
     // at `path`. The query's term goes through `compute_term`, if there is one, before it is compared.
     Str (*compute)(const Json *doc);
     Str (*compute_term)(Str term);
+    // Array of objects: the member that "/@" queries search, then the members they may name:
+    // "value identifierTypeId" (RMB's arraySubfield, arrayModifiers).
+    const char *elements;
 } Field;
 
 // A unique key over several columns, or over some records only.
@@ -96,6 +99,8 @@ struct Collection {
     int default_limit;    // 0 = 10
     const char *default_sort; // CQL sort keys without "sortby"; NULL = id
     const char *event;    // outbox topic of its changes ("inventory.item"), or NULL
+    // Message key of its events (decision 21); NULL = the record's id.
+    Err *(*event_key)(Tx *tx, const Json *doc, Str *key);
     // FOLIO answers 200 with the record (or 201 ...) instead of 204 to PUT; 0 = 204.
     int put_status;
     int delete_status;     // 0 = 204
@@ -114,7 +119,8 @@ struct Collection {
     // After the row is written; `doc` is NULL on delete.
     Err *(*after_write)(Tx *tx, const Json *old, const Json *doc);
     Err *(*before_delete)(Tx *tx, const Json *doc);
-    // Decorates a record on its way out (computed members). Makes lists parse every record: rare.
+    // Decorates a record on its way out (computed members): called by list_next and by who answers
+    // GET of one record, not by tx_get or tx_list. Makes lists parse every record: rare.
     Err *(*on_read)(Tx *tx, Json *doc);
     // Own error for a conflict; NULL result = the engine's text. `field` is the violated field or
     // NULL; value as stored or sent.
@@ -148,6 +154,9 @@ Str db_name(const Db *db);
 // Adds tables, columns and indexes that the collections need and lacks; refills side columns whose
 // descriptor changed. Idempotent.
 WARN_UNUSED Err *db_migrate(Db *db, const Collection *const *collections, size_t n);
+// Makes collections known to the process, so that deleting a record finds what references it.
+// db_migrate does it too. Two collections with one table must share their `fields`.
+void store_register(const Collection *const *collections, size_t n);
 // Drops the tables of the collections (disable with purge).
 WARN_UNUSED Err *db_purge(Db *db, const Collection *const *collections, size_t n);
 // A consistent copy of the database as a file.

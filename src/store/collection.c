@@ -1,0 +1,277 @@
+// Reading records: by id, by side column, by condition.
+#include "store/engine.h"
+
+#include "base/die.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { IDS_AT_ONCE = 500 };
+
+// ---------------------------------------------------------------------------------------------
+// One record
+
+typedef struct {
+    Tx *tx;
+    const Collection *of;
+    Known *out;
+} OneRow;
+
+static Err *take_row(const Row *row, void *context)
+{
+    OneRow *one = context;
+
+    *one->out = (Known){row_int(row, 0), str_copy(arena_current(), row_text(row, 1))};
+    return NULL;
+}
+
+Err *record_read(Tx *tx, const Collection *of, Str id, Known *out)
+{
+    const Known *known = known_get(tx, of, id);
+
+    *out = (Known){0};
+    if (known) {
+        *out = *known;
+        if (known->pk) {
+            return NULL;
+        }
+    }
+    OneRow one = {tx, of, out};
+    TRY(sql_rows(tx, shape_of(of)->sql_get, ARGS(A_TEXT(id)), take_row, &one));
+    if (out->text.at) {
+        known_put(tx, of, id, out->pk, out->text);
+    }
+    return NULL;
+}
+
+// The stored text; at == NULL if there is none. Memory of the transaction or the cache.
+static Err *text_read(Tx *tx, const Collection *of, Str id, Str *out)
+{
+    const RecordSet *set = NULL;
+    const Known *known = known_get(tx, of, id);
+    Known record = {0};
+
+    if (known) {
+        *out = known->text;
+        return NULL;
+    }
+    TRY(record_set(tx, of, &set));
+    if (set) {
+        known = record_set_record(set, id);
+        *out = known ? known->text : (Str){0};
+        return NULL;
+    }
+    TRY(record_read(tx, of, id, &record));
+    *out = record.text;
+    return NULL;
+}
+
+Err *tx_get_text(Tx *tx, const Collection *of, Str id, Str *out)
+{
+    Str text = {0};
+
+    TRY(text_read(tx, of, str_lower(id), &text));
+    *out = text.at ? str_copy(arena_current(), text) : (Str){0};
+    return NULL;
+}
+
+Err *tx_get(Tx *tx, const Collection *of, Str id, Json **out)
+{
+    Str text = {0};
+
+    TRY(text_read(tx, of, str_lower(id), &text));
+    *out = text.at ? json_parse_stored(text) : NULL;
+    return NULL;
+}
+
+Err *tx_get_locked(Tx *tx, const Collection *of, Str id, Json **out)
+{
+    const char *lock = tx_dialect(tx)->lock_row;
+    Known record = {0};
+
+    id = str_lower(id);
+    if (!*lock) {
+        TRY(record_read(tx, of, id, &record));
+    } else {
+        OneRow one = {tx, of, &record};
+        Str sql = str_fmt("%s%s", shape_of(of)->sql_get, lock);
+        TRY(sql_rows(tx, sql.at, ARGS(A_TEXT(id)), take_row, &one));
+        if (record.text.at) {
+            known_put(tx, of, id, record.pk, record.text);
+        }
+    }
+    *out = record.text.at ? json_parse_stored(record.text) : NULL;
+    return NULL;
+}
+
+Err *tx_ref(Tx *tx, const Collection *of, Str id, const Json **out)
+{
+    const RecordSet *set = NULL;
+    Json *own = NULL;
+
+    TRY(record_set(tx, of, &set));
+    if (set) {
+        *out = record_set_get(set, str_lower(id));
+        return NULL;
+    }
+    TRY(tx_get(tx, of, id, &own));
+    *out = own;
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Several records
+
+typedef struct {
+    Tx *tx;
+    const Collection *of;
+    Docs *out;
+    size_t cap;
+} ManyRows;
+
+static void docs_add(ManyRows *rows, Json *doc)
+{
+    Docs *out = rows->out;
+
+    if (out->len == rows->cap) {
+        size_t cap = rows->cap ? rows->cap * 2 : 16;
+        Json **more = NEW_ARRAY(Json *, cap);
+        if (out->len) {
+            memcpy(more, out->at, out->len * sizeof *more);
+        }
+        out->at = more;
+        rows->cap = cap;
+    }
+    out->at[out->len++] = doc;
+}
+
+static Err *take_rows(const Row *row, void *context)
+{
+    ManyRows *rows = context;
+    Str text = row_text(row, 1);
+    Json *doc = json_parse_stored(text);
+
+    known_put(rows->tx, rows->of, json_str(doc, "id"), row_int(row, 0), text);
+    docs_add(rows, doc);
+    return NULL;
+}
+
+Err *tx_where(Tx *tx, const Collection *of, const char *where, Args args, Docs *out)
+{
+    Docs docs = {0};
+    ManyRows rows = {tx, of, &docs, 0};
+    Str sql = str_fmt("select pk, doc from \"%s\" where %s", of->table, where);
+
+    TRY(sql_rows(tx, sql.at, args, take_rows, &rows));
+    *out = docs;
+    return NULL;
+}
+
+static Err *take_count(const Row *row, void *context)
+{
+    *(int64_t *)context = row_int(row, 0);
+    return NULL;
+}
+
+Err *tx_count_where(Tx *tx, const Collection *of, const char *where, Args args, int64_t *out)
+{
+    Str sql = str_fmt("select count(*) from \"%s\" where %s", of->table, where);
+
+    return sql_rows(tx, sql.at, args, take_count, out);
+}
+
+Err *tx_find(Tx *tx, const Collection *of, const char *column, Str value, Json **out)
+{
+    const Field *field = field_by_column(of, str_of(column));
+    Docs docs = {0};
+    ManyRows rows = {tx, of, &docs, 0};
+
+    if (strcmp(column, "id") == 0) {
+        return tx_get(tx, of, value, out);
+    }
+    if (!field || !field_has_column(field)) {
+        die("%s has no side column %s", of->table, column);
+    }
+    Arg arg = field_arg(field, value);
+    Str sql = str_fmt("select pk, doc from \"%s\" where \"%s\" = $1%s", of->table, column,
+                      field->flags & UNIQUE ? "" : " order by id limit 1");
+    TRY(sql_rows(tx, sql.at, (Args){&arg, 1}, take_rows, &rows));
+    *out = docs.len ? docs.at[0] : NULL;
+    return NULL;
+}
+
+Err *tx_prefetch_all(Tx *tx, const Want *wants, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const Want *want = &wants[i];
+        if (want->column) {
+            TRY(tx_find(tx, want->of, want->column, want->id, want->out));
+        } else {
+            TRY(tx_get(tx, want->of, want->id, want->out));
+        }
+    }
+    return NULL;
+}
+
+// Adds what needs no statement; returns the number of ids left over in `rest`.
+static Err *many_from_memory(ManyRows *rows, const Str *ids, size_t n, StrList *rest)
+{
+    const RecordSet *set = NULL;
+
+    TRY(record_set(rows->tx, rows->of, &set));
+    for (size_t i = 0; i < n; i++) {
+        Str id = str_lower(ids[i]);
+        const Known *known = known_get(rows->tx, rows->of, id);
+        if (!known && set) {
+            known = record_set_record(set, id);
+        }
+        if (known) {
+            docs_add(rows, json_parse_stored(known->text));
+        } else if (!set) {
+            str_list_add(rest, id);
+        }
+    }
+    return NULL;
+}
+
+static int compare_strs(const void *a, const void *b)
+{
+    return str_cmp(*(const Str *)a, *(const Str *)b);
+}
+
+static size_t strs_unique(Str *at, size_t n)
+{
+    size_t kept = 0;
+
+    qsort(at, n, sizeof *at, compare_strs);
+    for (size_t i = 0; i < n; i++) {
+        if (!kept || !str_eq(at[kept - 1], at[i])) {
+            at[kept++] = at[i];
+        }
+    }
+    return kept;
+}
+
+Err *tx_get_many(Tx *tx, const Collection *of, const Str *ids, size_t n, Docs *out)
+{
+    Docs docs = {0};
+    ManyRows rows = {tx, of, &docs, 0};
+    StrList rest = {0};
+    Str *unique = NEW_ARRAY(Str, n);
+
+    if (n) {
+        memcpy(unique, ids, n * sizeof *ids);
+    }
+    n = strs_unique(unique, n);
+    TRY(many_from_memory(&rows, unique, n, &rest));
+    Buf sql = buf_new(arena_current(), SQL_MAX);
+    buf_fmt(&sql, "select pk, doc from \"%s\" where ", of->table);
+    tx_dialect(tx)->ids_in(&sql, "id", 1);
+    const char *text = str_z(buf_str(&sql));
+    for (size_t i = 0; i < rest.len; i += IDS_AT_ONCE) {
+        size_t count = rest.len - i < IDS_AT_ONCE ? rest.len - i : IDS_AT_ONCE;
+        TRY(sql_rows(tx, text, ARGS(A_TEXT(ids_json(rest.at + i, count))), take_rows, &rows));
+    }
+    *out = docs;
+    return NULL;
+}

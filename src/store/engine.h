@@ -1,0 +1,147 @@
+// What the files of the collection engine share: compiled descriptors, side values, caches.
+//
+// Nothing outside src/store includes it.
+#pragma once
+
+#include "store/backend.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { COLUMNS_MAX = 64 };
+
+// A descriptor with everything that is worked out of it once. Lives as long as the process.
+typedef struct Shape {
+    const Collection *of;
+    const Collection *main;            // the first known collection of the same table
+    const Field *columns[COLUMNS_MAX]; // fields with a side column
+    size_t column_count;
+    const Field *words[COLUMNS_MAX]; // fields with word search
+    size_t word_count;
+    const Field *references[COLUMNS_MAX]; // fields with a foreign key
+    size_t reference_count;
+    bool has_metadata;
+    int64_t column_hash; // of what the side columns hold; the same in every process
+    int64_t word_hash;
+    int64_t index_hash;     // of the indexes and unique keys
+    const char *sql_get;    // pk, doc by id
+    const char *sql_insert; // doc, id, filled, version, side columns in order
+    const char *sql_delete; // by id
+} Shape;
+
+const Shape *shape_of(const Collection *of);
+// The i-th (collection, field) that references `target`, over all registered collections; false
+// behind the last.
+typedef struct {
+    const Collection *of;
+    const Field *field;
+} Reference;
+size_t references_to(const Collection *target, Reference *out, size_t max);
+
+const Field *field_by_column(const Collection *of, Str column);
+// The field a query means by this name, or NULL.
+const Field *field_by_cql_name(const Collection *of, Str name);
+bool field_has_column(const Field *field);
+bool same_table(const Collection *a, const Collection *b);
+
+// ---------------------------------------------------------------------------------------------
+// Side values
+
+// Text of the value under a dotted path as CQL sees it; at == NULL when absent or null.
+Str path_text(const Json *doc, Str path);
+// Text of a field: path, several paths, or computed.
+Str field_text(const Field *field, const Json *doc);
+// Folds as the field compares.
+Str field_fold(const Field *field, Str text);
+// What the side column holds.
+Arg field_value(const Field *field, const Json *doc);
+// A text of the outside (look-up value) as the side column would hold it.
+Arg field_arg(const Field *field, Str text);
+bool arg_equal(const Arg *a, const Arg *b);
+// Folded words of the WORDS fields, joined by blanks; NULL entries for absent ones.
+void words_of(const Shape *shape, const Json *doc, Str *out);
+
+// ---------------------------------------------------------------------------------------------
+// State of a tenant's tables
+
+typedef struct {
+    bool exists;
+    bool is_ready;  // every row is filled with this descriptor
+    int64_t filled; // number that rows filled now carry
+} TableState;
+
+// 503 if the table was changed by another version of the program.
+WARN_UNUSED Err *table_state(Tx *tx, const Collection *of, TableState *out);
+// Reads the states of all tables again: tx changed them.
+WARN_UNUSED Err *table_states_load(Tx *tx);
+void table_states_forget(Db *db);
+#define STATE_TABLE "octavo_table"
+// Name of the index behind a unique key of several columns.
+Str unique_key_name(const Collection *of, const UniqueKey *key);
+
+// ---------------------------------------------------------------------------------------------
+// Records a transaction has read or written
+
+typedef struct {
+    int64_t pk; // 0: not known
+    Str text;
+} Known;
+
+const Known *known_get(Tx *tx, const Collection *of, Str id);
+// Copies the text; keeps nothing beyond the bound.
+void known_put(Tx *tx, const Collection *of, Str id, int64_t pk, Str text);
+void known_drop(Tx *tx, const Collection *of, Str id);
+// Reads pk and text by id, from memory or by one statement; text.at == NULL if there is none.
+WARN_UNUSED Err *record_read(Tx *tx, const Collection *of, Str id, Known *out);
+
+// ---------------------------------------------------------------------------------------------
+// Caches
+
+// The cached collection as this transaction may see it; NULL if it must read the table.
+typedef struct RecordSet RecordSet;
+WARN_UNUSED Err *record_set(Tx *tx, const Collection *of, const RecordSet **out);
+const Json *record_set_get(const RecordSet *set, Str id);
+const Known *record_set_record(const RecordSet *set, Str id);
+
+// The engine's notes about a transaction. They live in an arena of their own, so that callers may
+// release theirs step by step.
+struct TxExtra {
+    Arena *arena;
+    struct KnownSlot *known;
+    size_t known_cap, known_count, known_bytes;
+    struct Pin *pins;
+    struct OwnDerived *own_derived;
+    struct PendingEvent *first_event, *last_event;
+    size_t write_count;
+    TxExtra *next_free;
+};
+
+TxExtra *extra_of(Tx *tx);
+// The transaction wrote to the collection.
+void note_write(Tx *tx, const Shape *shape);
+bool has_written(const Tx *tx, const Collection *of);
+
+// ---------------------------------------------------------------------------------------------
+// Parts of writing
+
+// 422 for the first reference that does not exist. `old` NULL: all are looked at; else changed
+// ones.
+WARN_UNUSED Err *references_check(Tx *tx, const Shape *shape, const Json *old, const Json *doc);
+// 400 or 422 if another record references this one.
+WARN_UNUSED Err *references_in_use(Tx *tx, const Shape *shape, Str id);
+// The error for a broken unique constraint.
+Err *conflict_unique(Tx *tx, const Shape *shape, const Violation *violation, const Json *doc);
+Err *conflict_reference(Tx *tx, const Collection *of, const Field *field, Str value,
+                        const Json *doc);
+Err *conflict_in_use(Tx *tx, const Collection *of, Str id, const Reference *by);
+Err *not_found(const Collection *of, Str id);
+Err *invalid_id(const Collection *of, Str id);
+// Deletes the record with this text.
+WARN_UNUSED Err *record_delete(Tx *tx, const Collection *of, const Known *record);
+
+// SQL text helpers.
+void sql_name(Buf *sql, const char *name);
+// A JSON array of the texts, as Dialect.ids_in wants it.
+Str ids_json(const Str *ids, size_t n);
+
+enum { SQL_MAX = 16 * 1024 * 1024 };

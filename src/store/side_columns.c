@@ -1,0 +1,195 @@
+// Side columns: what of a document stands beside it in columns, worked out in C.
+//
+// Source: spec/storage-and-cql.md 2.4, 2.6; decision 22.
+#include "store/engine.h"
+
+#include "base/fold.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PATH_MAX_LEN = 512, TEXT_MAX = 16 * 1024 * 1024 };
+
+static Str value_text(const Json *value)
+{
+    if (!value || json_is_null(value)) {
+        return (Str){0};
+    }
+    if (json_is_array(value) || json_is_object(value)) {
+        return json_pg_text(value);
+    }
+    return json_scalar_text(value);
+}
+
+static const Json *path_value(const Json *doc, Str path)
+{
+    char z[PATH_MAX_LEN];
+
+    if (path.len >= sizeof z || memchr(path.at, '\0', path.len)) {
+        return NULL;
+    }
+    memcpy(z, path.at, path.len);
+    z[path.len] = '\0';
+    return json_get(doc, z);
+}
+
+Str path_text(const Json *doc, Str path)
+{
+    return value_text(path_value(doc, path));
+}
+
+static void add_joined(Buf *out, bool *has_any, Str text)
+{
+    if (!text.at) {
+        return;
+    }
+    if (*has_any) {
+        buf_char(out, ' ');
+    }
+    *has_any = true;
+    buf_add(out, text);
+}
+
+// One of several paths: "a.b", or "arr[*].x" and "arr[*]" for each element.
+static void add_path(Buf *out, bool *has_any, const Json *doc, Str path)
+{
+    ptrdiff_t star = str_find(path, S("[*]"), 0);
+
+    if (star < 0) {
+        add_joined(out, has_any, path_text(doc, path));
+        return;
+    }
+    const Json *array = path_value(doc, str_sub(path, 0, (size_t)star));
+    Str member = str_sub(path, (size_t)star + 3, path.len);
+    if (str_starts(member, S("."))) {
+        member = str_sub(member, 1, member.len);
+    }
+    if (!json_is_array(array)) {
+        return;
+    }
+    JSON_EACH(element, array)
+    {
+        add_joined(out, has_any, member.len ? path_text(element, member) : value_text(element));
+    }
+}
+
+// Several paths give one text that is never absent (PostgreSQL's concat_ws).
+static Str paths_text(const Json *doc, Str paths)
+{
+    Buf out = buf_new(arena_current(), TEXT_MAX);
+    bool has_any = false;
+    Str path;
+
+    while (str_next(&paths, ',', &path)) {
+        add_path(&out, &has_any, doc, str_trim(path));
+    }
+    return buf_str(&out);
+}
+
+Str field_text(const Field *field, const Json *doc)
+{
+    if (field->compute) {
+        return field->compute(doc);
+    }
+    if (strchr(field->path, ',') || strstr(field->path, "[*]")) {
+        return paths_text(doc, str_of(field->path));
+    }
+    return value_text(json_get(doc, field->path));
+}
+
+Str field_fold(const Field *field, Str text)
+{
+    if (field->flags & UUID) {
+        return str_lower(text);
+    }
+    switch (field->flags & (KEEP_CASE | KEEP_ACCENTS)) {
+    case 0:
+        return fold(text);
+    case KEEP_ACCENTS:
+        return fold_case(text);
+    case KEEP_CASE:
+        return fold_accents(text);
+    default:
+        return text;
+    }
+}
+
+static Arg number_arg(double number)
+{
+    if (floor(number) == number && fabs(number) < 9007199254740992.0) {
+        return A_INT((int64_t)number);
+    }
+    return A_REAL(number);
+}
+
+Arg field_arg(const Field *field, Str text)
+{
+    Time time = 0;
+    double number = 0;
+
+    if (!text.at) {
+        return A_NULL;
+    }
+    if (field->flags & TIME) {
+        return time_parse(text, &time) ? A_INT(time) : A_NULL;
+    }
+    if (field->flags & NUMBER) {
+        return str_double(text, &number) ? number_arg(number) : A_NULL;
+    }
+    if (field->flags & FLAG) {
+        bool is_true = str_eq(text, S("true"));
+        return is_true || str_eq(text, S("false")) ? A_INT(is_true) : A_NULL;
+    }
+    return A_TEXT(field_fold(field, text));
+}
+
+Arg field_value(const Field *field, const Json *doc)
+{
+    return field_arg(field, field_text(field, doc));
+}
+
+bool arg_equal(const Arg *a, const Arg *b)
+{
+    if (a->kind != b->kind) {
+        return false;
+    }
+    switch (a->kind) {
+    case ARG_NULL:
+        return true;
+    case ARG_INT:
+        return a->integer == b->integer;
+    case ARG_REAL:
+        return a->real == b->real;
+    default:
+        return str_eq(a->text, b->text);
+    }
+}
+
+void words_of(const Shape *shape, const Json *doc, Str *out)
+{
+    for (size_t i = 0; i < shape->word_count; i++) {
+        Str text = doc ? field_text(shape->words[i], doc) : (Str){0};
+        StrList words = {0};
+        if (!text.at) {
+            out[i] = (Str){0};
+            continue;
+        }
+        fold_words(text, &words);
+        out[i] = words.len ? str_join(words.at, words.len, S(" ")) : (Str){0};
+    }
+}
+
+Str ids_json(const Str *ids, size_t n)
+{
+    Buf out = buf_new(arena_current(), SQL_MAX);
+
+    buf_char(&out, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (i) {
+            buf_char(&out, ',');
+        }
+        json_write_string(&out, ids[i]);
+    }
+    buf_char(&out, ']');
+    return buf_str(&out);
+}

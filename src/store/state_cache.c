@@ -1,0 +1,149 @@
+// Which tables a tenant's database has and what fills them, as octavo_table says.
+#include "store/engine.h"
+
+#include "base/die.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    char *table;
+    int64_t column_hash;
+    TableState state;
+} OneState;
+
+typedef struct {
+    pthread_mutex_t lock; // guards everything below
+    bool is_loaded;
+    OneState *at;
+    size_t len, cap;
+} States;
+
+static void states_clear(States *states)
+{
+    for (size_t i = 0; i < states->len; i++) {
+        free(states->at[i].table);
+    }
+    free(states->at);
+    states->at = NULL;
+    states->len = states->cap = 0;
+    states->is_loaded = false;
+}
+
+static void states_free(void *at)
+{
+    States *states = at;
+
+    states_clear(states);
+    pthread_mutex_destroy(&states->lock);
+    free(states);
+}
+
+static States *states_of(Db *db)
+{
+    static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER; // guards filling of the slot
+    _Atomic(void *) *slot = (_Atomic(void *) *)db_slot(db, states_free);
+    States *states = atomic_load_explicit(slot, memory_order_acquire);
+
+    if (states) {
+        return states;
+    }
+    pthread_mutex_lock(&making);
+    states = atomic_load(slot);
+    if (!states) {
+        states = calloc(1, sizeof *states);
+        if (!states) {
+            die("out of memory");
+        }
+        pthread_mutex_init(&states->lock, NULL);
+        atomic_store_explicit(slot, states, memory_order_release);
+    }
+    pthread_mutex_unlock(&making);
+    return states;
+}
+
+static Err *take_state(const Row *row, void *context)
+{
+    States *read = context;
+
+    if (read->len == read->cap) {
+        read->cap = read->cap ? read->cap * 2 : 64;
+        read->at = realloc(read->at, read->cap * sizeof *read->at);
+    }
+    Str table = row_text(row, 0);
+    char *copy = strndup(table.at, table.len);
+    if (!read->at || !copy) {
+        die("out of memory");
+    }
+    read->at[read->len++] =
+        (OneState){copy, row_int(row, 1), {true, row_int(row, 3) != 0, row_int(row, 2)}};
+    return NULL;
+}
+
+Err *table_states_load(Tx *tx)
+{
+    States *states = states_of(tx_db(tx));
+    StrList columns = {0};
+    States read = {0};
+
+    TRY(db_table_columns(tx, STATE_TABLE, &columns));
+    if (columns.len) {
+        Err *err = sql_rows(
+            tx, "select name, column_hash, filled, is_ready from " STATE_TABLE " order by name",
+            NO_ARGS, take_state, &read);
+        if (err) {
+            states_clear(&read);
+            return err;
+        }
+    }
+    pthread_mutex_lock(&states->lock);
+    states_clear(states);
+    states->at = read.at;
+    states->len = read.len;
+    states->cap = read.cap;
+    states->is_loaded = true;
+    pthread_mutex_unlock(&states->lock);
+    return NULL;
+}
+
+void table_states_forget(Db *db)
+{
+    States *states = states_of(db);
+
+    pthread_mutex_lock(&states->lock);
+    states_clear(states);
+    pthread_mutex_unlock(&states->lock);
+}
+
+static int compare_state(const void *table, const void *state)
+{
+    return strcmp(table, ((const OneState *)state)->table);
+}
+
+// False if the states are not loaded yet.
+static bool state_find(States *states, const char *table, OneState *out)
+{
+    pthread_mutex_lock(&states->lock);
+    bool is_loaded = states->is_loaded;
+    const OneState *found =
+        states->len ? bsearch(table, states->at, states->len, sizeof *found, compare_state) : NULL;
+    *out = found ? *found : (OneState){0};
+    pthread_mutex_unlock(&states->lock);
+    return is_loaded;
+}
+
+Err *table_state(Tx *tx, const Collection *of, TableState *out)
+{
+    States *states = states_of(tx_db(tx));
+    OneState one;
+
+    if (!state_find(states, of->table, &one)) {
+        TRY(table_states_load(tx));
+        state_find(states, of->table, &one);
+    }
+    if (one.state.exists && one.column_hash != shape_of(of)->column_hash) {
+        return err_text(503, "Table %s was changed by another version of the program", of->table);
+    }
+    *out = one.state;
+    return NULL;
+}

@@ -1,0 +1,321 @@
+// Writing records: defaults, checks, hooks, references, row, side columns, words, event - in this
+// order. Source: spec/storage-and-cql.md 1.4-1.6.
+#include "store/engine.h"
+
+#include "base/uuid.h"
+
+#include <string.h>
+
+enum { VERSION_LIMIT = 0x7fffffff };
+
+// ---------------------------------------------------------------------------------------------
+// What the server sets
+
+static void metadata_stamp(Tx *tx, const Shape *shape, const Json *old, Json *doc)
+{
+    if (!shape->has_metadata) {
+        return;
+    }
+    Json *metadata = json_object();
+    Str now = time_format(tx_now(tx));
+
+    if (old && json_has(old, "metadata.createdDate")) {
+        json_take(metadata, "createdDate", old, "metadata.createdDate");
+        json_take(metadata, "createdByUserId", old, "metadata.createdByUserId");
+        json_take(metadata, "createdByUsername", old, "metadata.createdByUsername");
+    } else {
+        json_set_str(metadata, "createdDate", now);
+        json_set_str_if(metadata, "createdByUserId", tx_user_id(tx));
+    }
+    json_set_str(metadata, "updatedDate", now);
+    json_set_str_if(metadata, "updatedByUserId", tx_user_id(tx));
+    json_set(doc, "metadata", metadata);
+}
+
+static void version_raise(const Collection *of, const Json *old, Json *doc)
+{
+    if (of->locking == LOCKING_OFF) {
+        return;
+    }
+    int64_t version = json_int(old, "_version", 0);
+
+    json_set_int(doc, "_version", version >= VERSION_LIMIT ? 0 : version + 1);
+}
+
+// -1 counts as missing. Source: spec/storage-and-cql.md 1.6.
+static Str version_text(const Json *doc)
+{
+    int64_t version = json_int(doc, "_version", -1);
+
+    return version == -1 ? S("<NULL>") : str_fmt("%lld", (long long)version);
+}
+
+static Err *version_check(const Collection *of, const Json *old, const Json *doc)
+{
+    if (of->locking == LOCKING_OFF) {
+        return NULL;
+    }
+    Str stored = version_text(old);
+    Str sent = version_text(doc);
+
+    if (str_eq(stored, sent)) {
+        return NULL;
+    }
+    return err_text(409,
+                    "ERROR: Cannot update record " STR_FMT
+                    " because it has been changed (optimistic locking): Stored _version is " STR_FMT
+                    ", _version of request is " STR_FMT " (23F09)",
+                    STR_ARG(json_str(doc, "id")), STR_ARG(stored), STR_ARG(sent));
+}
+
+static Err *id_check(const Collection *of, Json *doc, bool may_make)
+{
+    Str id = json_str(doc, "id");
+
+    if (may_make && !json_has(doc, "id")) {
+        json_set_str(doc, "id", uuid_new());
+        return NULL;
+    }
+    if (!uuid_is_valid(id)) {
+        return invalid_id(of, id);
+    }
+    json_set_str(doc, "id", str_lower(id));
+    return NULL;
+}
+
+static Err *shape_check(const Collection *of, Json *doc)
+{
+    return of->record ? properties_check(of->record, doc) : NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Event and words
+
+static Err *event_write(Tx *tx, const Collection *of, const char *type, const Json *old,
+                        const Json *now)
+{
+    const Json *doc = now ? now : old;
+    Str key = json_str(doc, "id");
+
+    if (!of->event || !store_wants_topic(db_store(tx_db(tx)), of->event)) {
+        return NULL;
+    }
+    if (of->event_key) {
+        TRY(of->event_key(tx, doc, &key));
+    }
+    return tx_emit(tx, of->event, type, key, old, now);
+}
+
+// pk 0 on insert; on update and delete it is looked up when it is not known and needed.
+static Err *words_change(Tx *tx, const Shape *shape, const Json *old, const Json *now, int64_t pk)
+{
+    Str before[COLUMNS_MAX], after[COLUMNS_MAX];
+    bool differs = false;
+    Known record = {0};
+
+    if (!shape->word_count) {
+        return NULL;
+    }
+    words_of(shape, old, before);
+    words_of(shape, now, after);
+    for (size_t i = 0; i < shape->word_count; i++) {
+        differs = differs || !str_eq(before[i], after[i]);
+    }
+    if (!differs) {
+        return NULL;
+    }
+    if (old && !pk) {
+        TRY(record_read(tx, shape->of, json_str(old, "id"), &record));
+        pk = record.pk;
+    }
+    return words_write(tx, shape->of, pk, old ? before : NULL, now ? after : NULL,
+                       shape->word_count);
+}
+
+// Many routes of FOLIO answer a broken database rule with the sentence alone.
+static Err *worded(Err *err, bool as_text)
+{
+    if (!err || !as_text || err->status != 422) {
+        return err;
+    }
+    return err_text(400, STR_FMT, STR_ARG(err->message));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Insert
+
+static Err *row_insert(Tx *tx, const Shape *shape, const Json *doc, Str text)
+{
+    Arg args[COLUMNS_MAX + 4];
+    TableState state;
+    Violation violation = {0};
+
+    TRY(table_state(tx, shape->of, &state));
+    args[0] = A_TEXT(text);
+    args[1] = A_TEXT(json_str(doc, "id"));
+    args[2] = A_INT(state.filled);
+    args[3] = A_INT(json_int(doc, "_version", 0));
+    for (size_t i = 0; i < shape->column_count; i++) {
+        args[4 + i] = field_value(shape->columns[i], doc);
+    }
+    Err *err =
+        sql_exec(tx, shape->sql_insert, (Args){args, shape->column_count + 4}, NULL, &violation);
+    if (err && violation.is_unique) {
+        return worded(conflict_unique(tx, shape, &violation, doc), shape->of->post_errors_are_text);
+    }
+    return err;
+}
+
+static Err *insert_checked(Tx *tx, const Shape *shape, Json *doc)
+{
+    const Collection *of = shape->of;
+
+    metadata_stamp(tx, shape, NULL, doc);
+    version_raise(of, NULL, doc);
+    if (of->before_write) {
+        TRY(of->before_write(tx, NULL, doc));
+    }
+    TRY(worded(references_check(tx, shape, NULL, doc), of->post_errors_are_text));
+    Str text = json_text(doc);
+    TRY(row_insert(tx, shape, doc, text));
+    TRY(words_change(tx, shape, NULL, doc, 0));
+    note_write(tx, shape);
+    known_put(tx, of, json_str(doc, "id"), 0, text);
+    TRY(event_write(tx, of, "CREATED", NULL, doc));
+    return of->after_write ? of->after_write(tx, NULL, doc) : NULL;
+}
+
+Err *tx_insert(Tx *tx, const Collection *of, Json *doc)
+{
+    TRY(shape_check(of, doc));
+    TRY(id_check(of, doc, true));
+    return insert_checked(tx, shape_of(of), doc);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Update
+
+typedef struct {
+    Buf sql;
+    Arg args[COLUMNS_MAX + 4];
+    size_t count;
+} Setting;
+
+static void setting_add(Setting *setting, const char *column, Arg value)
+{
+    setting->args[setting->count++] = value;
+    buf_fmt(&setting->sql, "%s\"%s\" = $%zu", setting->count == 1 ? "" : ", ", column,
+            setting->count);
+}
+
+// Only side columns that changed are set: an index whose column is not named is not touched.
+static Err *row_update(Tx *tx, const Shape *shape, const Json *old, const Json *doc, Str text)
+{
+    Setting *setting = NEW(Setting);
+    TableState state;
+    Violation violation = {0};
+    int64_t changed = 0;
+
+    TRY(table_state(tx, shape->of, &state));
+    setting->sql = buf_new(arena_current(), SQL_MAX);
+    buf_fmt(&setting->sql, "update \"%s\" set ", shape->of->table);
+    setting_add(setting, "doc", A_TEXT(text));
+    if (shape->of->locking != LOCKING_OFF) {
+        setting_add(setting, "version", A_INT(json_int(doc, "_version", 0)));
+    }
+    if (!state.is_ready) {
+        setting_add(setting, "filled", A_INT(state.filled));
+    }
+    for (size_t i = 0; i < shape->column_count; i++) {
+        Arg now = field_value(shape->columns[i], doc);
+        Arg before = field_value(shape->columns[i], old);
+        if (!state.is_ready || !arg_equal(&now, &before)) {
+            setting_add(setting, shape->columns[i]->column, now);
+        }
+    }
+    setting->args[setting->count++] = A_TEXT(json_str(doc, "id"));
+    buf_fmt(&setting->sql, " where id = $%zu", setting->count);
+    Err *err = sql_exec(tx, str_z(buf_str(&setting->sql)), (Args){setting->args, setting->count},
+                        &changed, &violation);
+    if (err) {
+        return violation.is_unique ? worded(conflict_unique(tx, shape, &violation, doc),
+                                            shape->of->put_errors_are_text)
+                                   : err;
+    }
+    return changed ? NULL : not_found(shape->of, json_str(doc, "id"));
+}
+
+static Err *update_checked(Tx *tx, const Shape *shape, const Json *old, Json *doc, int64_t pk)
+{
+    const Collection *of = shape->of;
+
+    metadata_stamp(tx, shape, old, doc);
+    version_raise(of, old, doc);
+    if (of->before_write) {
+        TRY(of->before_write(tx, old, doc));
+    }
+    TRY(worded(references_check(tx, shape, old, doc), of->put_errors_are_text));
+    Str text = json_text(doc);
+    TRY(row_update(tx, shape, old, doc, text));
+    TRY(words_change(tx, shape, old, doc, pk));
+    note_write(tx, shape);
+    known_put(tx, of, json_str(doc, "id"), pk, text);
+    TRY(event_write(tx, of, "UPDATED", old, doc));
+    return of->after_write ? of->after_write(tx, old, doc) : NULL;
+}
+
+Err *tx_update(Tx *tx, const Collection *of, Json *doc)
+{
+    Known record = {0};
+
+    TRY(shape_check(of, doc));
+    TRY(id_check(of, doc, of->put_creates));
+    TRY(record_read(tx, of, json_str(doc, "id"), &record));
+    if (!record.text.at) {
+        return of->put_creates ? insert_checked(tx, shape_of(of), doc)
+                               : not_found(of, json_str(doc, "id"));
+    }
+    Json *old = json_parse_stored(record.text);
+    TRY(version_check(of, old, doc));
+    return update_checked(tx, shape_of(of), old, doc, record.pk);
+}
+
+Err *tx_change(Tx *tx, const Collection *of, const Json *old, Json *doc)
+{
+    const Known *known = known_get(tx, of, json_str(old, "id"));
+
+    return update_checked(tx, shape_of(of), old, doc, known ? known->pk : 0);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Delete
+
+Err *record_delete(Tx *tx, const Collection *of, const Known *record)
+{
+    const Shape *shape = shape_of(of);
+    Json *old = json_parse_stored(record->text);
+    Str id = json_str(old, "id");
+
+    if (of->before_delete) {
+        TRY(of->before_delete(tx, old));
+    }
+    TRY(references_in_use(tx, shape, id));
+    TRY(words_change(tx, shape, old, NULL, record->pk));
+    TRY(sql_exec(tx, shape->sql_delete, ARGS(A_TEXT(id)), NULL, NULL));
+    note_write(tx, shape);
+    known_drop(tx, of, id);
+    TRY(event_write(tx, of, "DELETED", old, NULL));
+    return of->after_write ? of->after_write(tx, old, NULL) : NULL;
+}
+
+Err *tx_delete(Tx *tx, const Collection *of, Str id)
+{
+    Known record = {0};
+
+    id = str_lower(id);
+    TRY(record_read(tx, of, id, &record));
+    if (!record.text.at) {
+        return not_found(of, id);
+    }
+    return record_delete(tx, of, &record);
+}
