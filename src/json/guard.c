@@ -110,23 +110,19 @@ static bool guard_string(Guard *g)
 {
     const char *start = ++g->at;
 
-    while (g->at < g->end && *g->at != '"') {
+    while ((g->at = plain_run(g->at, g->end, HIGH_BITS)) < g->end && *g->at != '"') {
         unsigned char c = (unsigned char)*g->at;
         if (c == '\\') {
             if (!guard_escape(g)) {
                 return false;
             }
-        } else if (c < 0x20) {
-            return wrong(g, "control character in a string");
-        } else if (c < 0x80) {
-            g->at++;
-        } else {
-            size_t len = utf8_char_len(g->at, g->end);
-            if (len == 0) {
-                return wrong(g, "invalid UTF-8");
-            }
-            g->at += len;
+            continue;
         }
+        size_t len = utf8_char_len(g->at, g->end);
+        if (c < 0x20 || len == 0) {
+            return wrong(g, len ? "control character in a string" : "invalid UTF-8");
+        }
+        g->at += len;
     }
     if (g->at == g->end) {
         return wrong(g, "unexpected end of a string");

@@ -8,12 +8,14 @@
 
 Json *node_member(const Json *object, Str key)
 {
-    if (memchr(key.at, '\0', key.len)) {
+    char first = key.len ? *key.at : '\0';
+
+    if (key.len && memchr(key.at, '\0', key.len)) {
         return NULL; // no name holds a NUL
     }
     for (Json *member = json_first(object); member; member = member->next) {
-        if (member->string && strncmp(member->string, key.at, key.len) == 0 &&
-            member->string[key.len] == '\0') {
+        const char *name = member->string;
+        if (name && *name == first && strncmp(name, key.at, key.len) == 0 && !name[key.len]) {
             return member;
         }
     }

@@ -25,6 +25,11 @@ Json *node_member(const Json *object, Str key);
 
 // Length in bytes of the character at `at`, 0 if it is not valid UTF-8 (RFC 3629).
 size_t utf8_char_len(const char *at, const char *end);
+// The first byte that a JSON string cannot hold as it is (control character, quote, backslash), or
+// `end`. With `stop` = HIGH_BITS bytes beyond ASCII count too; else 0.
+const char *plain_run(const char *at, const char *end, uint64_t stop);
+#define HIGH_BITS UINT64_C(0x8080808080808080)
+
 // Valid UTF-8 without NUL.
 bool text_is_clean(Str s);
 // NUL-terminated copy; NULs are left out, bytes that are no UTF-8 become U+FFFD.

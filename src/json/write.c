@@ -33,11 +33,6 @@ static void add(Buf *buf, const char *at, size_t len)
     }
 }
 
-static inline bool is_plain(unsigned char c)
-{
-    return c >= 0x20 && c != '"' && c != '\\';
-}
-
 static void write_escape(Buf *buf, unsigned char c)
 {
     static const char SHORT_FORMS[] = "\"\"\\\\\bb\ff\nn\rr\tt";
@@ -56,14 +51,22 @@ static void write_escape(Buf *buf, unsigned char c)
 static void write_clean_string(Buf *buf, Str s)
 {
     const char *at = s.at, *end = s.at + s.len;
+    const char *stop = plain_run(at, end, 0);
+    char *to = stop == end ? room(buf, s.len + 2) : NULL;
 
+    // Nothing to escape is the rule: one piece.
+    if (to) {
+        to[0] = '"';
+        memcpy(to + 1, s.at, s.len);
+        to[s.len + 1] = '"';
+        buf->len += s.len + 2;
+        return;
+    }
     add(buf, "\"", 1);
     while (at < end) {
-        const char *run = at;
-        while (at < end && is_plain((unsigned char)*at)) {
-            at++;
-        }
-        add(buf, run, (size_t)(at - run));
+        stop = plain_run(at, end, 0);
+        add(buf, at, (size_t)(stop - at));
+        at = stop;
         if (at < end) {
             write_escape(buf, (unsigned char)*at++);
         }
