@@ -10,11 +10,13 @@
 // Raised when folding or ICU's data change what they give; stored word indexes carry it.
 int fold_version(void);
 
-// All results in the current arena. Invalid UTF-8 bytes pass unchanged.
-Str fold(Str s);            // lower case, no accents
-Str fold_case(Str s);       // lower case only
-Str fold_accents(Str s);    // no accents only
+// All results in the current arena. Invalid UTF-8 bytes pass unchanged. Fold once: as in PostgreSQL
+// three rare capitals (U+01A6, U+01F6, U+0220) become small letters that another folding would
+// change.
+Str fold(Str s);         // lower case, no accents
+Str fold_case(Str s);    // lower case only
+Str fold_accents(Str s); // no accents only
 
-// The words of a text as word search sees them, folded: runs of letters, digits and marks; everything
-// else separates ("&" too). Equal tokens on every database (decision 23).
+// The words of a text as word search sees them, folded: runs of letters, digits and marks;
+// everything else separates ("&" too). Equal tokens on every database (decision 23).
 void fold_words(Str s, StrList *words);
