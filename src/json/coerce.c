@@ -18,6 +18,11 @@ static const char *java_type(const Property *property)
     case DATE:
     case PLAIN_DATE:
         return "java.util.Date";
+    case STRING:
+    case ID:
+    case OBJECT:
+    case ANY:
+    case METADATA:
     default:
         return "java.lang.String";
     }

@@ -64,7 +64,7 @@ static void members_make_unique_by_table(Json *object, size_t count)
 {
     Arena *arena = scratch_arena();
     ArenaMark mark = arena_mark(arena);
-    size_t size = 4 * FEW_MEMBERS;
+    size_t size = (size_t)4 * FEW_MEMBERS;
 
     while (size < 2 * count) {
         size *= 2;

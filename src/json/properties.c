@@ -110,7 +110,7 @@ static size_t utf16_len(const char *text)
 
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
-        len += (c < 0x80 || c >= 0xC0) + (c >= 0xF0);
+        len += (size_t)(c < 0x80 || c >= 0xC0) + (c >= 0xF0 ? 1 : 0);
     }
     return len;
 }

@@ -16,8 +16,8 @@ typedef enum {
     DECIMAL,
     BOOLEAN,
     OBJECT,
-    ANY,        // not looked into
-    METADATA,   // the metadata object, set by the server: the client's is dropped
+    ANY,      // not looked into
+    METADATA, // the metadata object, set by the server: the client's is dropped
 } PropertyType;
 
 // Flags of a property.
@@ -52,8 +52,8 @@ typedef struct {
 } RecordType;
 
 // Checks and normalises `doc` in place; null counts as absent and is dropped. Errors: 422 errors[]
-// with one entry per violation (err->next), an unknown member alone; 400 text for a wrong JSON type,
-// unknown enum value or bad date. Texts: spec/storage-and-cql.md 1.4.
+// with one entry per violation (err->next), an unknown member alone; 400 text for a wrong JSON
+// type, unknown enum value or bad date. Texts: spec/storage-and-cql.md 1.4.
 WARN_UNUSED Err *properties_check(const RecordType *type, Json *doc);
 // The property at a dotted path ("personal.lastName"), or NULL.
 const Property *property_find(const RecordType *type, const char *path);

@@ -61,8 +61,7 @@ static void bad_syntax_is_refused_with_its_place(void **state)
     assert_refused(S(""), "Json content error unexpected end at line 1 column 1");
     assert_refused(S("{\"a\":1"), "Json content error unexpected end at line 1 column 7");
     assert_refused(S("{\n\"a\" 1}"), "Json content error expected a colon at line 2 column 5");
-    assert_refused(S("{\"a\":1,}"),
-                   "Json content error expected a member name at line 1 column 8");
+    assert_refused(S("{\"a\":1,}"), "Json content error expected a member name at line 1 column 8");
     assert_refused(S("[1,]"), "Json content error unexpected character at line 1 column 4");
     assert_refused(S("[1 2]"), "Json content error expected a comma or ] at line 1 column 4");
     assert_refused(S("[1}"), "Json content error expected a comma or ] at line 1 column 3");
@@ -102,8 +101,7 @@ static void text_that_no_database_stores_is_refused(void **state)
     assert_refused(S("\"\\u0000\""),
                    "Json content error the character \\u0000 cannot be stored at line 1 column 2");
     assert_refused(S("\"\\ud800\""), "Json content error lone surrogate at line 1 column 2");
-    assert_refused(S("\"\\ud800\\u0041\""),
-                   "Json content error lone surrogate at line 1 column 2");
+    assert_refused(S("\"\\ud800\\u0041\""), "Json content error lone surrogate at line 1 column 2");
     assert_refused(S("\"\\udc00\""), "Json content error lone surrogate at line 1 column 2");
     assert_refused(S("\"\\u12g4\""), "Json content error bad \\u escape at line 1 column 2");
     assert_refused(S("\"\xC3\""), "Json content error invalid UTF-8 at line 1 column 2");
