@@ -10,7 +10,7 @@ int routes_main(int argc, char **argv)
         {"format", "text (columns) or csv (as FOLIO's route lists)", &format, false}, {0}};
     command_line(argc, argv, "routes [--format text|csv]", own);
     const RouteEntry *entries = NULL;
-    size_t n = gateway_routes(&entries);
+    size_t n = gateway_routes(all_modules, &entries);
     bool csv = str_eq(format, S("csv"));
 
     if (csv) {

@@ -74,7 +74,7 @@ Err *command_open(const CommandLine *line, App *app)
         .cache_bytes = cache_bytes(line->config),
         .readers_max = READERS_MAX,
     };
-    *app = (App){.config = line->config, .started_at = time_now()};
+    *app = (App){.modules = all_modules, .config = line->config, .started_at = time_now()};
     TRY(store_open(&options, &app->store));
     Err *err = gateway_start(app);
     if (err) {

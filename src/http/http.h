@@ -48,7 +48,8 @@ enum {
 };
 
 struct Req {
-    Method method;
+    Method method; // HEAD arrives as GET with is_head; its body is never sent
+    bool is_head;
     Str target;     // as received, with query
     Str path;       // undecoded, without query
     Str query_text; // undecoded
@@ -59,10 +60,11 @@ struct Req {
     Json *json; // the parsed body of a route that takes JSON; set by the gateway
     Str remote_address;
     bool is_loopback; // from this machine and not forwarded (decision 58)
+    bool accepts_gzip;
     bool is_tls;
     Arena *arena;
-    Time now;          // wall clock at arrival; tests may set it (decision 59)
-    int64_t begun_ns;  // monotonic
+    Time now;         // wall clock at arrival; tests may set it (decision 59)
+    int64_t begun_ns; // monotonic
     Reply reply;
 
     // Set by the gateway (gateway/gateway.h); void-free forward declarations keep the layers apart.
@@ -70,11 +72,11 @@ struct Req {
     struct Tenant *tenant;
     Str tenant_id;
     Str request_id;
-    Str user_id;   // "" without a user
+    Str user_id; // "" without a user
     Str user_name;
     StrList permissions; // desired and required ones the caller holds
     const struct Route *route;
-    struct Tx *tx;      // NULL on routes of kind NONE
+    struct Tx *tx;               // NULL on routes of kind NONE
     Str params[PATH_PARAMS_MAX]; // decoded {name} parts of the path, in order
     size_t param_count;
 };
@@ -92,7 +94,8 @@ Str req_param(const Req *req, size_t i);
 Str req_cookie(const Req *req, const char *name);
 bool req_has_permission(const Req *req, const char *permission);
 
-// Answering: all return NULL so that a handler can `return reply_json(...)`.
+// Answering: a handler can `return reply_json(...)`. NULL, or 413 when the request's arena is over
+// its limit, so that the transaction of the request is rolled back.
 Err *reply_json(Req *req, int status, const Json *json);
 Err *reply_json_text(Req *req, int status, Str text);
 Err *reply_text(Req *req, int status, Str text);
@@ -107,25 +110,36 @@ void reply_err(Req *req, const Err *err);
 // Percent-decoding; '+' becomes a blank only with `form`. False for a NUL byte.
 WARN_UNUSED bool url_decode(Str text, bool form, Str *out);
 Str url_encode(Str text);
+// The pairs of a query string or of a form body, decoded, in order. False for a NUL byte.
+WARN_UNUSED bool form_parse(Str text, NameValues *out);
 
-// The server.
+// The server. A number that is 0 means its default.
 typedef struct {
-    Str listen;          // "127.0.0.1:9130", "[::1]:9130", ":9130"; port 0 = any free one
-    size_t request_line_max; // bytes: 414 beyond
-    size_t headers_max;      // bytes: 431 beyond
-    size_t body_max;         // bytes: 413 beyond
-    int connection_max;
-    int idle_timeout_s;    // between bytes
-    int request_timeout_s; // whole head and body
-    Str tls_certificate, tls_key; // file names; "" = no TLS
+    Str listen;              // "127.0.0.1:9130", "[::1]:9130", ":9130"; port 0 = any free one
+    size_t request_line_max; // bytes of the target: 414 beyond; 16 KiB
+    size_t headers_max;      // bytes: 431 beyond; 32 KiB (and 100 fields)
+    size_t body_max;         // bytes, packed or unpacked: 413 beyond; 32 MiB
+    size_t arena_max;        // bytes a request may take beside its body: 413 beyond; 64 MiB
+    Str spool_dir;           // where bodies over 1 MiB wait, as files without a name; "" = /tmp
+    int connection_max;      // further ones wait to be accepted; 2,000
+    int idle_timeout_s;      // between bytes; 30
+    int request_timeout_s;   // whole head and body; 60
+    int handler_max;         // running at once; the larger of 16 and 8 x cores
+    int queue_timeout_ms;    // a request that waits longer for its handler: 503; 5,000
+    Str tls_certificate, tls_key; // names of PEM files; "" = no TLS
+    // The limit of this request's body if it differs from body_max, else 0. May be NULL. Called
+    // with the head only: method, path, query and headers.
+    size_t (*body_max_of)(const Req *req, void *context);
     void (*handle)(Req *req, void *context); // fills req->reply
     void *context;
 } HttpOptions;
 
 typedef struct HttpServer HttpServer;
 
+// Errors: 500 text when the address cannot be had or a TLS file cannot be read.
 WARN_UNUSED Err *http_start(const HttpOptions *options, HttpServer **out);
 int http_port(const HttpServer *server);
 int http_connections(const HttpServer *server);
-// Takes no new connection, lets requests in flight end (at most grace_s), closes the rest.
+// Takes no new connection, lets requests in flight end (at most grace_s), closes the rest. Waits
+// for handlers that still run after that. The server is gone afterwards.
 void http_stop(HttpServer *server, int grace_s);

@@ -1,0 +1,290 @@
+// The life of a request: tenant, route, token, permissions, body, transaction, handler, answer.
+// Source: spec/engineering.md 9.3, spec/platform.md 1.1.
+#include "gateway/internal.h"
+
+#include "base/log.h"
+
+#include <string.h>
+
+enum {
+    REQUEST_ID_MAX = 200,
+};
+
+// What the request leaves behind for the log.
+typedef struct {
+    Caller caller;
+    const CompiledRoute *route;
+    TxCost cost;
+} Handling;
+
+// ---------------------------------------------------------------------------------------------
+// Before the route
+
+// "004711/users"; a client's own id stays in front: "client;004711/users".
+static Str make_request_id(const Req *req)
+{
+    Gateway *gateway = req->app->gateway;
+    Str rest = str_sub(req->path, 1, SIZE_MAX), first = {"", 0};
+    unsigned number = atomic_fetch_add(&gateway->request_number, 1) % 1000000;
+    Str client = req_header(req, "x-okapi-request-id");
+
+    (void)str_next(&rest, '/', &first);
+    first = str_sub(first, 0, 64);
+    if (!client.len || client.len > REQUEST_ID_MAX) {
+        return str_fmt("%06u/" STR_FMT, number, STR_ARG(first));
+    }
+    return str_fmt(STR_FMT ";%06u/" STR_FMT, STR_ARG(client), number, STR_ARG(first));
+}
+
+// Headers that only modules of FOLIO exchange among themselves (spec/platform.md 1.2).
+static void strip_internal_headers(Req *req)
+{
+    static const char *const internal[] = {
+        "x-okapi-additional-token",
+        "x-okapi-module-tokens",
+        "x-okapi-module-permissions",
+        "x-okapi-permissions-required",
+        "x-okapi-permissions-desired",
+        "x-okapi-extra-permissions",
+        "x-okapi-filter",
+        "x-okapi-auth-result",
+        "x-okapi-stop",
+        "x-okapi-permissions",
+    };
+    size_t kept = 0;
+    for (size_t i = 0; i < req->headers.len; i++) {
+        bool drop = false;
+        Str name = req->headers.at[i].name;
+        if (name.len > 8 && str_eq_nocase(str_sub(name, 0, 8), S("x-okapi-"))) {
+            for (size_t n = 0; n < sizeof internal / sizeof *internal && !drop; n++) {
+                drop = str_eq_nocase(name, str_of(internal[n]));
+            }
+        }
+        if (!drop) {
+            req->headers.at[kept++] = req->headers.at[i];
+        }
+    }
+    req->headers.len = kept;
+}
+
+// /_/invoke/tenant/{id}/rest: the tenant stands in the path.
+static void unwrap_invoke(Req *req)
+{
+    Str prefix = S("/_/invoke/tenant/");
+    if (!str_starts(req->path, prefix)) {
+        return;
+    }
+    ptrdiff_t end = str_find_char(req->path, '/', prefix.len);
+    if (end > (ptrdiff_t)prefix.len) {
+        req->tenant_id = str_sub(req->path, prefix.len, (size_t)end);
+        req->path = str_sub(req->path, (size_t)end, SIZE_MAX);
+    }
+}
+
+#ifdef OCTAVO_HOOKS
+static bool hooks_are_on(const Req *req)
+{
+    return req->is_loopback && app_flag(req->app, "test.hooks", false);
+}
+
+// Tests set the clock of a request (decision 59).
+static void hooks_before(Req *req)
+{
+    Time now = 0;
+    if (hooks_are_on(req) && time_parse(req_header(req, "x-octavo-now"), &now)) {
+        req->now = now;
+    }
+}
+
+static void hooks_after(Req *req, const Handling *handling)
+{
+    if (!hooks_are_on(req)) {
+        return;
+    }
+    reply_header(req, "x-octavo-statements", str_fmt("%d", handling->cost.statements));
+    reply_header(req, "x-octavo-round-trips", str_fmt("%d", handling->cost.round_trips));
+    reply_header(req, "x-octavo-events", str_fmt("%d", handling->cost.events));
+    reply_header(req, "x-octavo-rows", str_fmt("%d", handling->cost.rows_read));
+}
+#else
+static void hooks_before(Req *req)
+{
+    (void)req;
+}
+
+static void hooks_after(Req *req, const Handling *handling)
+{
+    (void)req, (void)handling;
+}
+#endif
+
+// ---------------------------------------------------------------------------------------------
+// Route and body
+
+static Err *find_route(Req *req, const CompiledRoute **out)
+{
+    const Gateway *gateway = req->app->gateway;
+    const TenantState *state = tenant_state(req->tenant);
+    Str wanted = req_header(req, "x-okapi-module-id");
+    RouteMatch match;
+    RouteQuery query = {.method = req->method == HEAD ? GET : req->method,
+                        .path = req->path,
+                        .enabled = &state->modules,
+                        .provider = wanted.len ? module_place(gateway, wanted) : SIZE_MAX};
+
+    if (!route_find(gateway->routes, &query, &match)) {
+        return err_text(404, "No suitable module found for path " STR_FMT " for tenant " STR_FMT,
+                        STR_ARG(req->path), STR_ARG(req->tenant_id));
+    }
+    if (match.rival) {
+        return err_text(500, "Multiple modules %s, %s provide interface %s",
+                        str_z(module_id(match.route->entry.module)),
+                        str_z(module_id(match.rival->entry.module)),
+                        match.route->entry.interface->id);
+    }
+    for (size_t i = 0; i < match.param_count; i++) {
+        if (!url_decode(match.params[i], false, &req->params[i])) {
+            return err_text(400, "The path contains a NUL byte");
+        }
+    }
+    req->param_count = match.param_count;
+    req->route = match.route->entry.route;
+    *out = match.route;
+    return NULL;
+}
+
+static bool is_json_type(Str type)
+{
+    Str first = type;
+    if (!type.len) {
+        return true;
+    }
+    (void)str_next(&type, ';', &first);
+    first = str_trim(first);
+    return str_eq_nocase(first, S("application/json")) || str_ends(first, S("+json"));
+}
+
+static Err *parse_body(Req *req)
+{
+    Str type = req_header(req, "content-type");
+    if (!req->has_body || req->route->takes_any_body || !str_trim(req->body).len) {
+        return NULL;
+    }
+    if (!is_json_type(type)) {
+        return err_text(
+            400, "Content-type header must be [\"application/json\"] but it is \"" STR_FMT "\"",
+            STR_ARG(type));
+    }
+    return json_parse(req->body, &req->json);
+}
+
+Err *req_body_object(const Req *req, Json **out)
+{
+    if (!req->json) {
+        return err_text(400, "Json content error: the request has no body");
+    }
+    if (!json_is_object(req->json)) {
+        return err_text(400, "Json content error: the body must be an object");
+    }
+    *out = req->json;
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Transaction and handler
+
+static Err *begin(Req *req, TxKind kind)
+{
+    Db *db = NULL;
+    TRY(tenant_ready(req->tenant, &db));
+    return tx_begin(db, &(TxOptions){.kind = kind, .now = req->now, .user_id = req->user_id},
+                    &req->tx);
+}
+
+static Err *end(Req *req, Err *err, Handling *handling)
+{
+    Tx *tx = req->tx;
+    if (!tx) {
+        return err;
+    }
+    handling->cost = tx_cost(tx);
+    req->tx = NULL;
+    if (err) {
+        tx_rollback(tx);
+        return err;
+    }
+    return tx_commit(tx);
+}
+
+static Err *run_handler(Req *req, Handling *handling)
+{
+    TxKind kind = req->route->kind;
+    if (kind == WRITE) {
+        TRY(begin(req, WRITE));
+    }
+    Err *err = req->route->handler(req);
+    if (!err && arena_is_over_limit(req->arena)) {
+        err = err_text(413, "The answer needs too much memory");
+    }
+    return end(req, err, handling);
+}
+
+static Err *serve_route(Req *req, Handling *handling)
+{
+    // Reads see the caller's rights and their data in one snapshot.
+    if (req->route->kind == READ) {
+        TRY(begin(req, READ));
+    }
+    Err *err = caller_allow(req, &handling->caller, handling->route);
+    if (!err) {
+        err = parse_body(req);
+    }
+    return err ? end(req, err, handling) : run_handler(req, handling);
+}
+
+static Err *serve(Req *req, Handling *handling)
+{
+    unwrap_invoke(req);
+    TRY(caller_read(req, &handling->caller));
+    log_context(req->request_id, req->tenant_id);
+    TRY(tenant_find(req->app, req->tenant_id, &req->tenant));
+    TRY(find_route(req, &handling->route));
+    meter_enter(handling->route->meter);
+    Err *err = serve_route(req, handling);
+    meter_leave();
+    return err;
+}
+
+static void finish(Req *req, const Handling *handling)
+{
+    const CompiledRoute *route = handling->route;
+    int status = req->reply.status;
+    if (route) {
+        meter_count(route->meter, status >= 500, req->body.len, req->reply.body.len);
+    }
+    reply_header(req, "x-okapi-request-id", req->request_id);
+    cors_headers(req);
+    hooks_after(req, handling);
+    log_line(status >= 500 ? LOG_WARN : LOG_INFO, route ? route->entry.module->name : "gateway",
+             "%s " STR_FMT " %d %lld us", method_name(req->method),
+             STR_ARG(route ? str_of(route->entry.route->path) : req->path), status,
+             (long long)(clock_ns() - req->begun_ns) / 1000);
+    log_context((Str){0}, (Str){0});
+}
+
+void gateway_handle(Req *req, void *app)
+{
+    Handling handling = {0};
+    req->app = app;
+    if (cors_preflight(req)) {
+        return;
+    }
+    req->request_id = make_request_id(req);
+    strip_internal_headers(req);
+    hooks_before(req);
+    Err *err = serve(req, &handling);
+    if (err) {
+        reply_err(req, err);
+    }
+    finish(req, &handling);
+}

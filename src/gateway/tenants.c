@@ -1,0 +1,401 @@
+// Tenants in memory: who exists, what is enabled, where the data are.
+//
+// The list of tenants and the state of each are immutable values behind atomic pointers: a request
+// reads them without a lock. Source: spec/platform.md 1.5, decision 51.
+#include "gateway/internal.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TENANT_ID_MAX = 31,
+};
+
+Db *tenant_db(const Tenant *tenant)
+{
+    return atomic_load_explicit(&((Tenant *)tenant)->db, memory_order_acquire);
+}
+
+Str tenant_name(const Tenant *tenant)
+{
+    return tenant->id;
+}
+
+bool tenant_has_module(const Tenant *tenant, const char *module)
+{
+    size_t place = module_place(tenant->app->gateway, str_of(module));
+    return place != SIZE_MAX && module_set_has(&tenant_state(tenant)->modules, place);
+}
+
+Str module_id(const Module *module)
+{
+    return str_fmt("%s-%s", module->name, module->version);
+}
+
+size_t module_place(const Gateway *gateway, Str id_or_name)
+{
+    for (size_t i = 0; i < gateway->module_count; i++) {
+        const Module *module = gateway->modules[i];
+        Str name = str_of(module->name);
+        if (str_eq(id_or_name, name)) {
+            return i;
+        }
+        if (id_or_name.len == name.len + 1 + strlen(module->version) &&
+            str_starts(id_or_name, name) && id_or_name.at[name.len] == '-' &&
+            str_ends(id_or_name, str_of(module->version))) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+size_t module_tables(const Module *module, const Collection *const **out)
+{
+    size_t n = 0;
+    *out = module->collections;
+    while (module->collections && module->collections[n]) {
+        n++;
+    }
+    return n;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The list
+
+static Tenant *lookup(const TenantList *list, Str id)
+{
+    size_t low = 0, high = list ? list->len : 0;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = str_cmp(list->at[middle]->id, id);
+        if (order == 0) {
+            return list->at[middle];
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return NULL;
+}
+
+Err *tenant_find(App *app, Str id, Tenant **out)
+{
+    *out = lookup(atomic_load_explicit(&app->gateway->tenants, memory_order_acquire), id);
+    return *out ? NULL : err_text(400, "No such Tenant " STR_FMT, STR_ARG(id));
+}
+
+// A list with one tenant more or less. The caller holds gateway->lock.
+static void publish_list(Gateway *gateway, Tenant *added, const Tenant *removed)
+{
+    const TenantList *old = atomic_load(&gateway->tenants);
+    size_t old_len = old ? old->len : 0, n = 0;
+    Tenant **at = arena_alloc_array(gateway->arena, old_len + 1, sizeof *at);
+
+    for (size_t i = 0; i < old_len; i++) {
+        if (added && str_cmp(added->id, old->at[i]->id) < 0) {
+            at[n++] = added;
+            added = NULL;
+        }
+        if (old->at[i] != removed) {
+            at[n++] = old->at[i];
+        }
+    }
+    if (added) {
+        at[n++] = added;
+    }
+    TenantList *list = arena_alloc(gateway->arena, sizeof *list);
+    *list = (TenantList){at, n};
+    atomic_store_explicit(&gateway->tenants, list, memory_order_release);
+}
+
+// A deep copy that lives as long as the gateway. The caller holds gateway->lock.
+static const TenantState *keep_state(Gateway *gateway, const TenantState *state)
+{
+    Arena *former = arena_use(gateway->arena);
+    TenantState *kept = NEW(TenantState);
+    *kept = *state;
+    kept->name = str_copy(gateway->arena, state->name);
+    kept->description = str_copy(gateway->arena, state->description);
+    kept->timers = str_copy(gateway->arena, state->timers);
+    kept->foreign = (StrList){0};
+    for (size_t i = 0; i < state->foreign.len; i++) {
+        str_list_add(&kept->foreign, str_copy(gateway->arena, state->foreign.at[i]));
+    }
+    arena_use(former);
+    return kept;
+}
+
+static Tenant *add_tenant(App *app, Str id, const TenantState *state)
+{
+    Gateway *gateway = app->gateway;
+    pthread_mutex_lock(&gateway->lock);
+    Tenant *tenant = arena_alloc(gateway->arena, sizeof *tenant);
+    pthread_mutex_init(&tenant->lock, NULL);
+    tenant->app = app;
+    tenant->id = str_copy(gateway->arena, id);
+    atomic_store(&tenant->state, keep_state(gateway, state));
+    publish_list(gateway, tenant, NULL);
+    pthread_mutex_unlock(&gateway->lock);
+    return tenant;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Stored form: {"tenantId","name","description","modules":[ids],"timers":{}}
+
+static Json *state_doc(const Tenant *tenant, const TenantState *state)
+{
+    const Gateway *gateway = tenant->app->gateway;
+    Json *doc = json_object(), *modules = json_array();
+    json_set_str(doc, "tenantId", tenant->id);
+    json_set_str(doc, "name", state->name);
+    json_set_str_if(doc, "description", state->description);
+    for (size_t i = 0; i < gateway->module_count; i++) {
+        if (module_set_has(&state->modules, i)) {
+            json_add(modules, json_string(module_id(gateway->modules[i])));
+        }
+    }
+    for (size_t i = 0; i < state->foreign.len; i++) {
+        json_add(modules, json_string(state->foreign.at[i]));
+    }
+    json_set(doc, "modules", modules);
+    json_set_str_if(doc, "timers", state->timers);
+    return doc;
+}
+
+// A module that was stored under another version (the program is newer now) counts by its name.
+static size_t stored_module_place(const Gateway *gateway, Str id)
+{
+    Str product, version;
+    size_t place = module_place(gateway, id);
+    if (place != SIZE_MAX) {
+        return place;
+    }
+    module_id_split(id, &product, &version);
+    return module_place(gateway, product);
+}
+
+static void state_read(const Gateway *gateway, const Json *doc, TenantState *state)
+{
+    *state = (TenantState){.name = json_str(doc, "name"),
+                           .description = json_str(doc, "description"),
+                           .timers = json_str(doc, "timers")};
+    JSON_EACH(module, json_get(doc, "modules"))
+    {
+        Str id = json_scalar_text(module);
+        size_t place = stored_module_place(gateway, id);
+        if (place != SIZE_MAX) {
+            module_set_add(&state->modules, place);
+        } else {
+            str_list_add(&state->foreign, id);
+        }
+    }
+}
+
+Err *tenant_change(Tenant *tenant, const TenantState *state)
+{
+    App *app = tenant->app;
+    TRY(own_save(app, &own_tenants, "tenant_id", "tenantId", state_doc(tenant, state)));
+    pthread_mutex_lock(&app->gateway->lock);
+    atomic_store_explicit(&tenant->state, keep_state(app->gateway, state), memory_order_release);
+    pthread_mutex_unlock(&app->gateway->lock);
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Life of a tenant
+
+static Err *migrate_enabled(Tenant *tenant, Db *db)
+{
+    const Gateway *gateway = tenant->app->gateway;
+    const TenantState *state = tenant_state(tenant);
+    for (size_t i = 0; i < gateway->module_count; i++) {
+        const Collection *const *tables = NULL;
+        size_t n = module_tables(gateway->modules[i], &tables);
+        if (n && module_set_has(&state->modules, i)) {
+            TRY(db_migrate(db, tables, n));
+        }
+    }
+    return NULL;
+}
+
+static Err *open_locked(Tenant *tenant)
+{
+    Db *db = NULL;
+    if (tenant_db(tenant)) {
+        return NULL;
+    }
+    TRY(db_open(tenant->app->store, tenant->id, true, &db));
+    TRY(migrate_enabled(tenant, db));
+    atomic_store_explicit(&tenant->db, db, memory_order_release);
+    return NULL;
+}
+
+Err *tenant_ready(Tenant *tenant, Db **db)
+{
+    *db = tenant_db(tenant);
+    if (*db) {
+        return NULL;
+    }
+    pthread_mutex_lock(&tenant->lock);
+    Err *err = open_locked(tenant);
+    pthread_mutex_unlock(&tenant->lock);
+    *db = tenant_db(tenant);
+    return err;
+}
+
+Err *tenant_id_check(Str id)
+{
+    bool is_good = id.len >= 1 && id.len <= TENANT_ID_MAX && id.at[0] >= 'a' && id.at[0] <= 'z';
+    for (size_t i = 0; is_good && i < id.len; i++) {
+        is_good = (id.at[i] >= 'a' && id.at[i] <= 'z') || (id.at[i] >= '0' && id.at[i] <= '9');
+    }
+    // "octavo" is the name of the process-wide database.
+    if (is_good && !str_eq(id, S("octavo"))) {
+        return NULL;
+    }
+    return err_text(400,
+                    "Invalid tenant id, may only contain a-z and 0-9 and must match "
+                    "'[a-z][a-z0-9]{0,30}' but it is " STR_FMT,
+                    STR_ARG(id));
+}
+
+static Err *create_locked(App *app, Str id, Str name, Str description)
+{
+    const Gateway *gateway = app->gateway;
+    Tenant *tenant = NULL;
+    TenantState state = {.name = name, .description = description};
+    Db *db = NULL;
+
+    if (!tenant_find(app, id, &tenant)) {
+        return err_text(400, "Duplicate tenant id " STR_FMT, STR_ARG(id));
+    }
+    for (size_t i = 0; i < gateway->module_count; i++) {
+        if (gateway->modules[i]->is_in_every_tenant) {
+            module_set_add(&state.modules, i);
+        }
+    }
+    // Data of a dropped tenant of the same name that a crash left behind.
+    (void)!db_drop(app->store, id);
+    Tenant draft = {.app = app, .id = id};
+    TRY(own_save(app, &own_tenants, "tenant_id", "tenantId", state_doc(&draft, &state)));
+    tenant = add_tenant(app, id, &state);
+    return tenant_ready(tenant, &db);
+}
+
+Err *tenant_create(App *app, Str id, Str name, Str description)
+{
+    TRY(tenant_id_check(id));
+    pthread_mutex_lock(&app->gateway->tenants_lock);
+    Err *err = create_locked(app, id, name, description);
+    pthread_mutex_unlock(&app->gateway->tenants_lock);
+    return err;
+}
+
+static Err *drop_locked(App *app, Str id)
+{
+    Tenant *tenant = NULL;
+    bool found = false;
+    if (str_eq(id, S(SUPERTENANT))) {
+        return err_text(400, "Can not delete the superTenant %s", SUPERTENANT);
+    }
+    if (tenant_find(app, id, &tenant)) {
+        return err_text(404, "Tenant " STR_FMT " not found", STR_ARG(id));
+    }
+    pthread_mutex_lock(&app->gateway->lock);
+    publish_list(app->gateway, NULL, tenant);
+    atomic_store(&tenant->is_gone, true);
+    pthread_mutex_unlock(&app->gateway->lock);
+
+    if (app->scheduler) {
+        jobs_forget(app->scheduler, id);
+    }
+    TRY(own_delete(app, &own_tenants, "tenant_id", id, &found));
+    return db_drop(app->store, id);
+}
+
+Err *tenant_drop(App *app, Str id)
+{
+    pthread_mutex_lock(&app->gateway->tenants_lock);
+    Err *err = drop_locked(app, id);
+    pthread_mutex_unlock(&app->gateway->tenants_lock);
+    return err;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Timers
+
+// Seconds of Okapi's unit and delay.
+static int delay_seconds(const Json *entry)
+{
+    static const struct {
+        const char *unit;
+        int seconds;
+    } units[] = {{"second", 1}, {"minute", 60}, {"hour", 3600}, {"day", 86400}};
+    int64_t delay = 0;
+    Str unit = json_str(entry, "unit");
+    if (!str_int64(json_str(entry, "delay"), &delay) || delay < 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (str_eq_z(unit, units[i].unit)) {
+            return (int)(delay * units[i].seconds);
+        }
+    }
+    return 0;
+}
+
+static const Timer *own_delay(Tenant *tenant, const Timer *timer, const Json *change)
+{
+    if (!change) {
+        return timer;
+    }
+    Gateway *gateway = tenant->app->gateway;
+    pthread_mutex_lock(&gateway->lock);
+    Timer *changed = arena_alloc(gateway->arena, sizeof *changed);
+    pthread_mutex_unlock(&gateway->lock);
+    *changed = *timer;
+    changed->every_s = delay_seconds(change);
+    return changed;
+}
+
+void tenant_timers_start(Tenant *tenant)
+{
+    const Gateway *gateway = tenant->app->gateway;
+    const TenantState *state = tenant_state(tenant);
+    Scheduler *scheduler = tenant->app->scheduler;
+    if (!scheduler) {
+        return;
+    }
+    Json *changes = state->timers.len ? json_parse_stored(state->timers) : NULL;
+    jobs_forget(scheduler, tenant->id);
+    for (size_t i = 0; i < gateway->module_count; i++) {
+        const Timer *timer = gateway->modules[i]->timers;
+        for (int n = 0; module_set_has(&state->modules, i) && timer && timer->name; timer++, n++) {
+            const char *id = str_z(str_fmt("%s_%d", gateway->modules[i]->name, n));
+            jobs_timer(scheduler, tenant->id, own_delay(tenant, timer, json_get(changes, id)));
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+
+Err *tenants_load(App *app)
+{
+    Docs docs = {0};
+    Tenant *tenant = NULL;
+    TRY(own_all(app, &own_tenants, &docs));
+    for (size_t i = 0; i < docs.len; i++) {
+        TenantState state;
+        state_read(app->gateway, docs.at[i], &state);
+        tenant = add_tenant(app, json_str(docs.at[i], "tenantId"), &state);
+        tenant_timers_start(tenant);
+    }
+    if (tenant_find(app, S(SUPERTENANT), &tenant)) {
+        return tenant_create(app, S(SUPERTENANT), S(SUPERTENANT), S("Okapi built-in super tenant"));
+    }
+    return NULL;
+}

@@ -1,0 +1,10 @@
+// Collections of mod-notes.
+#pragma once
+
+#include "store/store.h"
+
+extern const Collection note_types;
+extern const Collection notes;
+
+// All of the module, NULL at the end.
+extern const Collection *const notes_collections[];

@@ -1,0 +1,7 @@
+// Record types of mod-notes.
+#pragma once
+
+#include "json/properties.h"
+
+extern const RecordType note_record;
+extern const RecordType note_type_record;
