@@ -29,7 +29,6 @@ const Collection configurations = {
     .record = &configuration_record,
     .fields = configurations_fields,
     .uniques = configurations_keys,
-    .is_cached = true,
     .has_result_info = true,
 };
 

@@ -310,3 +310,125 @@ static const Property lost_item_fee_policy[] = {
 
 const RecordType lost_item_fee_policy_record = {"LostItemFeePolicy",
                                                 .properties = lost_item_fee_policy};
+
+// Bodies of actions on accounts, of bills, and of reports.
+static const Property check_action[] = {
+    {"amount", STRING, REQUIRED},
+    {0},
+};
+
+const RecordType check_action_record = {"CheckActionRequest", .properties = check_action};
+
+static const Property default_action[] = {
+    {"amount", STRING, REQUIRED},        {"comments", STRING},
+    {"transactionInfo", STRING},         {"notifyPatron", BOOLEAN, REQUIRED},
+    {"servicePointId", ID, REQUIRED},    {"userName", STRING, REQUIRED},
+    {"paymentMethod", STRING, REQUIRED}, {0},
+};
+
+const RecordType default_action_record = {"DefaultActionRequest", .properties = default_action};
+
+static const Property cancel_action[] = {
+    {"comments", STRING},
+    {"notifyPatron", BOOLEAN, REQUIRED},
+    {"servicePointId", ID, REQUIRED},
+    {"userName", STRING, REQUIRED},
+    {"cancellationReason", STRING, .fallback = "\"Cancelled as error\""},
+    {0},
+};
+
+const RecordType cancel_action_record = {"CancelActionRequest", .properties = cancel_action};
+
+static const Property bulk_check_action[] = {
+    {"accountIds", ID, REQUIRED | ARRAY},
+    {"amount", STRING, REQUIRED},
+    {0},
+};
+
+const RecordType bulk_check_action_record = {"BulkCheckActionRequest",
+                                             .properties = bulk_check_action};
+
+static const Property bulk_default_action[] = {
+    {"accountIds", ID, REQUIRED | ARRAY},
+    {"amount", STRING, REQUIRED},
+    {"comments", STRING},
+    {"transactionInfo", STRING},
+    {"notifyPatron", BOOLEAN, REQUIRED},
+    {"servicePointId", ID, REQUIRED},
+    {"userName", STRING, REQUIRED},
+    {"paymentMethod", STRING, REQUIRED},
+    {0},
+};
+
+const RecordType bulk_default_action_record = {"DefaultBulkActionRequest",
+                                               .properties = bulk_default_action};
+
+static const Property bulk_cancel_action[] = {
+    {"accountIds", ID, REQUIRED | ARRAY}, {"comments", STRING, REQUIRED},
+    {"notifyPatron", BOOLEAN, REQUIRED},  {"servicePointId", ID, REQUIRED},
+    {"userName", STRING, REQUIRED},       {0},
+};
+
+const RecordType bulk_cancel_action_record = {"CancelBulkActionRequest",
+                                              .properties = bulk_cancel_action};
+
+static const Property actual_cost_bill[] = {
+    {"actualCostRecordId", ID, REQUIRED},
+    {"amount", DECIMAL, REQUIRED, .has_min = true},
+    {"servicePointId", ID},
+    {"additionalInfoForStaff", STRING},
+    {"additionalInfoForPatron", STRING},
+    {0},
+};
+
+const RecordType actual_cost_bill_record = {"ActualCostFeeFineBill",
+                                            .properties = actual_cost_bill};
+
+static const Property actual_cost_cancel[] = {
+    {"actualCostRecordId", ID, REQUIRED},
+    {"additionalInfoForStaff", STRING},
+    {"additionalInfoForPatron", STRING},
+    {0},
+};
+
+const RecordType actual_cost_cancel_record = {"ActualCostFeeFineCancel",
+                                              .properties = actual_cost_cancel};
+
+static const Property refund_report[] = {
+    {"startDate", STRING},
+    {"endDate", STRING},
+    {"feeFineOwners", ID, ARRAY},
+    {0},
+};
+
+const RecordType refund_report_record = {"RefundReportRequest", .properties = refund_report};
+
+static const Property cash_drawer_report[] = {
+    {"startDate", STRING, REQUIRED},
+    {"endDate", STRING},
+    {"createdAt", ID, REQUIRED},
+    {"sources", STRING, ARRAY},
+    {0},
+};
+
+const RecordType cash_drawer_report_record = {"CashDrawerReconciliationReportRequest",
+                                              .properties = cash_drawer_report};
+
+static const Property cash_drawer_sources[] = {
+    {"createdAt", ID, REQUIRED},
+    {0},
+};
+
+const RecordType cash_drawer_sources_record = {"CashDrawerReconciliationReportSourcesRequest",
+                                               .properties = cash_drawer_sources};
+
+static const Property financial_report[] = {
+    {"feeFineOwner", ID, REQUIRED},
+    {"createdAt", ID, ARRAY},
+    {"startDate", STRING, REQUIRED},
+    {"endDate", STRING},
+    {0},
+};
+
+const RecordType financial_report_record = {"FinancialTransactionsDetailReportRequest",
+                                            .properties = financial_report};
