@@ -1,94 +1,9 @@
 // Life of transactions and databases: what is seen when, what is kept, what an error leaves behind.
 #include "test.h"
 
-#include "store/backend.h"
-
-#include <ftw.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-typedef struct {
-    char dir[64];
-    Store *store;
-    Db *db;
-} World;
+#include "store_tx_world.h"
 
 static const TxOptions read_only = {.kind = READ}, writing = {.kind = WRITE};
-
-static Err *make_counter(Tx *tx, void *context)
-{
-    (void)context;
-    TRY(tx_exec(tx, "create table counter(name text primary key, n integer not null)", NO_ARGS,
-                NULL));
-    return tx_exec(tx, "insert into counter values ('a', 0), ('b', 0)", NO_ARGS, NULL);
-}
-
-static void world_open(World *world)
-{
-    StoreOptions options = {.dir = str_of(world->dir), .cache_bytes = 8 << 20, .readers_max = 4};
-    assert_ok(store_open(&options, &world->store));
-}
-
-static int setup(void **state)
-{
-    World *world = calloc(1, sizeof *world);
-
-    strcpy(world->dir, "/tmp/octavo-tx-XXXXXX");
-    assert_non_null(mkdtemp(world->dir));
-    world_open(world);
-    assert_ok(db_open(world->store, S("diku"), true, &world->db));
-    assert_ok(tx_run(world->db, &writing, make_counter, NULL));
-    *state = world;
-    return 0;
-}
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st, (void)kind, (void)ftw;
-    return remove(path);
-}
-
-static int teardown(void **state)
-{
-    World *world = *state;
-
-    store_close(world->store);
-    nftw(world->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-    free(world);
-    arena_reset(arena_current());
-    return 0;
-}
-
-static Err *take_int(const Row *row, void *out)
-{
-    *(int64_t *)out = row_int(row, 0);
-    return NULL;
-}
-
-static int64_t counter_in(Tx *tx, const char *name)
-{
-    int64_t n = -1;
-    assert_ok(tx_rows(tx, "select n from counter where name = $1", ARGS(A_TEXT(str_of(name))),
-                      take_int, &n));
-    return n;
-}
-
-static int64_t counter(World *world, const char *name)
-{
-    Tx *tx = NULL;
-
-    assert_ok(tx_begin(world->db, &read_only, &tx));
-    int64_t n = counter_in(tx, name);
-    assert_ok(tx_commit(tx));
-    return n;
-}
-
-static Err *add(Tx *tx, const char *name, int64_t by)
-{
-    return tx_exec(tx, "update counter set n = n + $2 where name = $1",
-                   ARGS(A_TEXT(str_of(name)), A_INT(by)), NULL);
-}
 
 static void a_commit_is_seen_by_later_readers(void **state)
 {
@@ -96,7 +11,7 @@ static void a_commit_is_seen_by_later_readers(void **state)
     Tx *tx = NULL;
 
     assert_ok(tx_begin(world->db, &writing, &tx));
-    assert_ok(add(tx, "a", 5));
+    assert_ok(counter_add(tx, "a", 5));
     assert_int_equal(counter_in(tx, "a"), 5);
     assert_int_equal(counter(world, "a"), 0);
     assert_ok(tx_commit(tx));
@@ -109,11 +24,11 @@ static void a_rollback_leaves_nothing(void **state)
     Tx *tx = NULL;
 
     assert_ok(tx_begin(world->db, &writing, &tx));
-    assert_ok(add(tx, "a", 5));
+    assert_ok(counter_add(tx, "a", 5));
     tx_rollback(tx);
     assert_int_equal(counter(world, "a"), 0);
     assert_ok(tx_begin(world->db, &writing, &tx));
-    assert_ok(add(tx, "a", 1));
+    assert_ok(counter_add(tx, "a", 1));
     assert_ok(tx_commit(tx));
     assert_int_equal(counter(world, "a"), 1);
 }
@@ -126,7 +41,7 @@ static void a_reader_keeps_its_snapshot(void **state)
     assert_ok(tx_begin(world->db, &read_only, &reader));
     assert_int_equal(counter_in(reader, "a"), 0);
     assert_ok(tx_begin(world->db, &writing, &tx));
-    assert_ok(add(tx, "a", 1));
+    assert_ok(counter_add(tx, "a", 1));
     assert_ok(tx_commit(tx));
     assert_int_equal(counter_in(reader, "a"), 0);
     assert_ok(tx_commit(reader));
@@ -139,7 +54,7 @@ static void data_are_there_after_reopening(void **state)
     Tx *tx = NULL;
 
     assert_ok(tx_begin(world->db, &writing, &tx));
-    assert_ok(add(tx, "b", 7));
+    assert_ok(counter_add(tx, "b", 7));
     assert_ok(tx_commit(tx));
     store_close(world->store);
     world_open(world);
@@ -229,7 +144,7 @@ static void a_backup_is_a_database(void **state)
     Tx *tx = NULL;
 
     assert_ok(tx_begin(world->db, &writing, &tx));
-    assert_ok(add(tx, "a", 3));
+    assert_ok(counter_add(tx, "a", 3));
     assert_ok(tx_commit(tx));
     assert_ok(db_backup(world->db, str_z(str_fmt("%s/copy.db", world->dir))));
     Db *copy = NULL;
@@ -271,8 +186,8 @@ static void statements_and_round_trips_are_counted(void **state)
     counter_in(tx, "b");
     tx_together(tx, false);
     assert_int_equal(tx_cost(tx).round_trips, 1);
-    assert_ok(add(tx, "a", 1));
-    assert_ok(add(tx, "b", 1));
+    assert_ok(counter_add(tx, "a", 1));
+    assert_ok(counter_add(tx, "b", 1));
     assert_int_equal(tx_cost(tx).statements, 4);
     assert_int_equal(tx_cost(tx).rows_read, 2);
     assert_int_equal(tx_cost(tx).round_trips, 2); // writes travel together, with the commit
@@ -319,7 +234,7 @@ static void a_callback_may_run_the_same_statement(void **state)
     assert_ok(tx_commit(tx));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {
