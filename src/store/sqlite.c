@@ -4,6 +4,7 @@
 
 #include "base/die.h"
 #include "base/log.h"
+#include "store/faults.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -51,6 +52,9 @@ static Err *store_start(Store *store)
 
     state->store = store;
     state->vfs = vfs_counting();
+#ifdef OCTAVO_HOOKS
+    state->vfs = store->options.faults ? faults_vfs() : state->vfs;
+#endif
     state->idle_ns = idle_ms ? idle_ms * 1000000 : IDLE_NS;
     state->syncs_before = vfs_syncs();
     TRY(dir_lock(state, store->options.dir));

@@ -161,6 +161,7 @@ void checkpoint_stop(SqliteStore *store);
 
 // The name of the VFS that counts syncs (registered on first use), and its count.
 const char *vfs_counting(void);
+void vfs_count_sync(void); // by a layer above that keeps syncs to itself
 uint64_t vfs_syncs(void);
 
 WARN_UNUSED Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),

@@ -8,6 +8,7 @@
 #include "store/sqlite.h"
 
 #include "base/log.h"
+#include "store/faults.h"
 
 #include <time.h>
 
@@ -58,7 +59,9 @@ static bool db_checkpoint(SqliteDb *db)
     checkpoint_run(db, SQLITE_CHECKPOINT_PASSIVE, &frames, &done);
     baton_take(&db->baton, QUEUE_INTERACTIVE);
     group_close(db);
+    FAULT_POINT("before-restart");
     code = checkpoint_run(db, SQLITE_CHECKPOINT_RESTART, &frames, &done);
+    FAULT_POINT("after-restart");
     if (code == SQLITE_OK) {
         db->wal_frames = 0;
     }

@@ -199,6 +199,7 @@ Err *group_begin(Tx *tx)
     baton_take(&db->baton, tx->is_batch ? QUEUE_BATCH : QUEUE_INTERACTIVE);
     has_writer_of = db;
     tx->conn = db->writer;
+    FAULT_POINT("member-begins");
     int code = turn_begin(db, tx);
     if (code == SQLITE_OK) {
         return NULL;
@@ -238,6 +239,7 @@ Err *group_commit(Tx *tx)
         sqlite_db_release(db);
         return err_text(500, "%s", tx->failed);
     }
+    FAULT_POINT("member-released");
     tx->next_member = group->members;
     group->members = tx;
     group->count++;

@@ -97,6 +97,11 @@ const char *vfs_counting(void)
     return counting.vfs.zName;
 }
 
+void vfs_count_sync(void)
+{
+    counting.syncs++;
+}
+
 uint64_t vfs_syncs(void)
 {
     return counting.syncs;

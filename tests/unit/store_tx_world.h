@@ -2,6 +2,7 @@
 // transactions start from.
 #pragma once
 
+#include "base/log.h"
 #include "store/backend.h"
 #include "test.h"
 
