@@ -23,6 +23,7 @@
 #include "modules/mod-users/properties.h"
 
 #include "base/asset.h"
+#include "gateway/internal.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -282,38 +283,6 @@ static const Collection *collection_of_table(Str table)
     return NULL;
 }
 
-static Str unescaped(Str cell)
-{
-    Buf buf = buf_new(arena_current(), FILE_MAX_BYTES);
-
-    for (size_t i = 0; i < cell.len; i++) {
-        char c = cell.at[i];
-        if (c == '\\' && i + 1 < cell.len) {
-            c = cell.at[++i];
-            c = c == 't' ? '\t' : c == 'n' ? '\n' : c;
-        }
-        buf_char(&buf, c);
-    }
-    return buf_str(&buf);
-}
-
-static Json *record_of_row(Str heads, Str row)
-{
-    Json *doc = json_object();
-    Str head = {0}, cell = {0};
-
-    while (str_next(&heads, '\t', &head)) {
-        if (!str_next(&row, '\t', &cell) || cell.len == 0) {
-            continue;
-        }
-        bool is_json = str_ends(head, S(":json"));
-        Str text = unescaped(cell);
-        const char *path = str_z(is_json ? str_sub(head, 0, head.len - 5) : head);
-        json_set(doc, path, is_json ? json_parse_stored(text) : json_string(text));
-    }
-    return doc;
-}
-
 static void every_reference_record_passes(void **state)
 {
     const Asset *asset = NULL;
@@ -322,22 +291,18 @@ static void every_reference_record_passes(void **state)
     (void)state;
     asset_use(assets_all);
     for (size_t i = 0; (asset = asset_at("refdata/", i)); i++) {
+        Str table = {0};
+        Docs docs = {0};
         if (!strstr(asset->name, "/reference/") && !strstr(asset->name, "/sample/")) {
             continue;
         }
-        Str rest = {asset->at, (size_t)(asset->end - asset->at)}, line = {0}, heads = {0};
-        assert_true(str_next(&rest, '\n', &line) && str_starts(line, S("@ ")));
-        const Collection *c = collection_of_table(str_sub(line, 2, line.len));
-        if (!c) {
-            continue; // of a module with tables of its own
-        }
-        assert_true(str_next(&rest, '\n', &heads));
-        while (str_next(&rest, '\n', &line) && line.len > 0) {
-            Err *err = properties_check(c->record, record_of_row(heads, line));
+        assert_ok(refdata_parse((Str){asset->at, (size_t)(asset->end - asset->at)}, &table, &docs));
+        const Collection *c = collection_of_table(table);
+        for (size_t d = 0; c && d < docs.len; d++, records++) {
+            Err *err = properties_check(c->record, docs.at[d]);
             if (err) {
-                fail_msg("%s: %s\n%s", asset->name, str_z(err->message), str_z(line));
+                fail_msg("%s: record %zu: %s", asset->name, d, str_z(err->message));
             }
-            records++;
         }
     }
     assert_true(records > 600);

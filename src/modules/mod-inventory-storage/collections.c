@@ -18,7 +18,7 @@ static const Field instances_fields[] = {
     {"is_staff_suppressed", "staffSuppress", FLAG | INDEX},
     {"is_discovery_suppressed", "discoverySuppress", FLAG | INDEX},
     {"updated_at", "metadata.updatedDate", TIME | INDEX},
-    {"identifiers", "identifiers", TREE | WORDS | NO_COLUMN},
+    {"identifiers", "identifiers", TREE | WORDS | NO_COLUMN, .elements = "value identifierTypeId"},
     {"status_id", "statusId", TEXT | INDEX},
     {"contributors", "contributors", TREE | WORDS | NO_COLUMN},
     {"languages", "languages", TREE | WORDS | NO_COLUMN},
