@@ -1,4 +1,5 @@
-// Time zones by IANA name, several in one process (ICU behind it).
+// Time zones by IANA name, several in one process (ICU behind it). The rules are as new as ICU's
+// data; newer ones come in through the environment variable ICU_TIMEZONE_FILES_DIR, read by ICU.
 #pragma once
 
 #include "base/date.h"
