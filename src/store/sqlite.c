@@ -57,9 +57,14 @@ static Err *store_start(Store *store)
 #endif
     state->idle_ns = idle_ms ? idle_ms * 1000000 : IDLE_NS;
     state->syncs_before = vfs_syncs();
+    store->state = state;
+    state->lock_file = -1;
+    if (store->options.beside_server) {
+        readers_init(&state->readers, store->options.readers_max);
+        return NULL;
+    }
     TRY(dir_lock(state, store->options.dir));
     readers_init(&state->readers, store->options.readers_max);
-    store->state = state;
     Err *err = checkpoint_start(state);
     if (err) {
         readers_end(&state->readers);
@@ -72,7 +77,9 @@ static void store_end(Store *store)
 {
     SqliteStore *state = store->state;
 
-    checkpoint_stop(state);
+    if (!store->options.beside_server) {
+        checkpoint_stop(state);
+    }
     for (size_t i = 0; i < store->db_count; i++) {
         SqliteDb *db = store->dbs[i]->state;
         if (!sqlite_db_close_unused(db)) {
@@ -85,7 +92,9 @@ static void store_end(Store *store)
         pthread_cond_destroy(&db->done);
     }
     readers_end(&state->readers);
-    close(state->lock_file);
+    if (state->lock_file >= 0) {
+        close(state->lock_file);
+    }
 }
 
 static void figures_read(const Store *store, StoreFigures *figures)
@@ -127,13 +136,47 @@ static SqliteDb *db_state_new(Db *db)
     return state;
 }
 
+static Err *db_use(SqliteDb *db, bool is_new)
+{
+    Err *err = NULL;
+
+    pthread_mutex_lock(&db->lock);
+    if (db->db->is_gone && !is_new) {
+        err = err_text(404, "No such tenant " STR_FMT, STR_ARG(db->db->name));
+    } else if (!db->writer && !db->store->store->options.beside_server) {
+        err = conn_open(db, CONN_WRITER, &db->writer);
+        db->store->open_count += err ? 0 : 1;
+    }
+    db->users += err ? 0 : 1;
+    pthread_mutex_unlock(&db->lock);
+    return err;
+}
+
+static Err *db_hold(Db *db)
+{
+    return db_use(db->state, false);
+}
+
+static void db_release(Db *db)
+{
+    SqliteDb *state = db->state;
+
+    pthread_mutex_lock(&state->lock);
+    state->users--;
+    state->used_ns = clock_ns();
+    if (state->users == 0) {
+        pthread_cond_broadcast(&state->unused);
+    }
+    pthread_mutex_unlock(&state->lock);
+}
+
 static Err *db_prepare(Db *db, bool create)
 {
     const char *file = str_z(
         str_fmt(STR_FMT "/" STR_FMT ".db", STR_ARG(db->store->options.dir), STR_ARG(db->name)));
     bool exists = access(file, F_OK) == 0;
 
-    if (!exists && !create) {
+    if (!exists && (!create || db->store->options.beside_server)) {
         return err_text(404, "No such tenant " STR_FMT, STR_ARG(db->name));
     }
     if (!db->state) {
@@ -143,43 +186,18 @@ static Err *db_prepare(Db *db, bool create)
         return NULL;
     }
     // Make the file now, so that it is there after a restart even if nothing is written.
-    TRY(sqlite_db_use(db->state));
-    sqlite_db_release(db->state);
+    TRY(db_use(db->state, true));
+    db_release(db);
     return NULL;
-}
-
-Err *sqlite_db_use(SqliteDb *db)
-{
-    Err *err = NULL;
-
-    pthread_mutex_lock(&db->lock);
-    if (!db->writer) {
-        err = conn_open(db, CONN_WRITER, &db->writer);
-        db->store->open_count += err ? 0 : 1;
-    }
-    db->users += err ? 0 : 1;
-    pthread_mutex_unlock(&db->lock);
-    return err;
-}
-
-void sqlite_db_release(SqliteDb *db)
-{
-    pthread_mutex_lock(&db->lock);
-    db->users--;
-    db->used_ns = clock_ns();
-    if (db->users == 0) {
-        pthread_cond_broadcast(&db->unused);
-    }
-    pthread_mutex_unlock(&db->lock);
 }
 
 static void db_close_locked(SqliteDb *db)
 {
+    // Readers first: the writer as the last one empties and removes the log.
+    readers_close_idle(&db->store->readers, db, INT64_MAX);
     if (!db->writer) {
         return;
     }
-    // Readers first: the writer as the last one empties and removes the log.
-    readers_close_idle(&db->store->readers, db, INT64_MAX);
     conn_close(db->checkpointer);
     db->checkpointer = NULL;
     conn_close(db->writer);
@@ -286,7 +304,7 @@ static Err *backup(Db *db, const char *file)
     SqliteDb *state = db->state;
     Conn *conn = NULL;
 
-    TRY(sqlite_db_use(state));
+    TRY(db_hold(db));
     Err *err = readers_take(&state->store->readers, state, &conn);
     if (!err) {
         // The reader may write nothing to this database; the copy is another one.
@@ -295,7 +313,7 @@ static Err *backup(Db *db, const char *file)
         conn->is_bad = true; // its settings changed
         readers_give(&state->store->readers, conn);
     }
-    sqlite_db_release(state);
+    db_release(db);
     return err;
 }
 
@@ -307,18 +325,12 @@ static Err *read_begin(Tx *tx)
     SqliteDb *db = tx->db->state;
     Conn *conn = NULL;
 
-    TRY(sqlite_db_use(db));
-    Err *err = readers_take(&db->store->readers, db, &conn);
-    if (err) {
-        sqlite_db_release(db);
-        return err;
-    }
+    TRY(readers_take(&db->store->readers, db, &conn));
     int code = conn_run(conn, "begin");
     if (code != SQLITE_OK) {
-        err = sqlite_err(conn->handle, code, "begin");
+        Err *err = sqlite_err(conn->handle, code, "begin");
         conn->is_bad = true;
         readers_give(&db->store->readers, conn);
-        sqlite_db_release(db);
         return err;
     }
     tx->conn = conn;
@@ -335,12 +347,17 @@ static void read_end(Tx *tx)
     }
     tx->conn = NULL;
     readers_give(&db->store->readers, conn);
-    sqlite_db_release(db);
 }
 
 static Err *begin(Tx *tx)
 {
-    return tx->kind == WRITE ? group_begin(tx) : read_begin(tx);
+    if (tx->kind == READ) {
+        return read_begin(tx);
+    }
+    if (tx->db->store->options.beside_server) {
+        return err_text(500, "Another process serves the data directory; nothing can be written");
+    }
+    return group_begin(tx);
 }
 
 static Err *commit(Tx *tx)
@@ -403,6 +420,8 @@ const Backend backend_sqlite = {
     .close = store_end,
     .db_open = db_prepare,
     .db_drop = db_remove,
+    .db_hold = db_hold,
+    .db_release = db_release,
     .db_names = names_read,
     .db_backup = backup,
     .begin = begin,

@@ -45,6 +45,8 @@ typedef enum { CONN_WRITER, CONN_READER, CONN_CHECKPOINT } ConnKind;
 
 WARN_UNUSED Err *conn_open(SqliteDb *db, ConnKind kind, Conn **out);
 void conn_close(Conn *conn);
+// The writer's share of the page cache: what all writers have together, divided by the open ones.
+void conn_share_cache(Conn *conn);
 // Transaction control and pragmas: runs a constant text, gives SQLite's code.
 int conn_run(Conn *conn, const char *sql);
 
@@ -141,9 +143,6 @@ struct SqliteStore {
     bool is_stopping;
 };
 
-// Opens the writer if the database is closed and keeps it open until sqlite_db_release.
-WARN_UNUSED Err *sqlite_db_use(SqliteDb *db);
-void sqlite_db_release(SqliteDb *db);
 // Closes all its connections if no transaction is open; false if one is.
 bool sqlite_db_close_unused(SqliteDb *db);
 

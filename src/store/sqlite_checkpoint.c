@@ -17,7 +17,6 @@ enum {
     RETRY_MS = 20, // while a log is above its limit
     PASSIVE_FRAMES = 1000,
     RESTART_FRAMES = 4000,
-    FRAME_BYTES = 4096 + 24,
     OPEN_MAX = 64, // more open databases than that close as soon as they are unused
 };
 
@@ -33,21 +32,11 @@ static int checkpoint_run(SqliteDb *db, int mode, int *frames, int *done)
     return sqlite3_wal_checkpoint_v2(db->checkpointer->handle, "main", mode, frames, done);
 }
 
-static void note_size(SqliteStore *store, int frames)
-{
-    uint64_t bytes = (uint64_t)frames * FRAME_BYTES;
-
-    if (bytes > store->wal_bytes_max) {
-        store->wal_bytes_max = bytes;
-    }
-}
-
 // True if the log is still longer than it should be.
 static bool db_checkpoint(SqliteDb *db)
 {
     int frames = 0, done = 0;
 
-    note_size(db->store, db->wal_frames);
     if (db->wal_frames < PASSIVE_FRAMES) {
         return false;
     }

@@ -13,6 +13,7 @@ enum {
     BUSY_TIMEOUT_MS = 5000, // also for readers: recovery of the log answers "busy" meanwhile
     READER_CACHE_KIB = 2048,
     READER_WAIT_S = 5,
+    WAL_FRAME_BYTES = 4096 + 24,
     WRITER_CACHE_MIN_KIB = 2048,
     WRITER_CACHE_MAX_KIB = 32 * 1024,
 };
@@ -61,7 +62,13 @@ static int log_grew(void *db, sqlite3 *handle, const char *schema, int frames)
 {
     (void)handle;
     (void)schema;
+    SqliteStore *store = ((SqliteDb *)db)->store;
+    uint64_t bytes = (uint64_t)frames * WAL_FRAME_BYTES;
+    uint64_t max = store->wal_bytes_max;
+
     ((SqliteDb *)db)->wal_frames = frames;
+    while (bytes > max && !atomic_compare_exchange_weak(&store->wal_bytes_max, &max, bytes)) {
+    }
     return SQLITE_OK;
 }
 
@@ -73,11 +80,9 @@ static int cache_set(sqlite3 *handle, int kib)
     return sqlite3_exec(handle, sql, NULL, NULL, NULL);
 }
 
-static int set_up_writer(Conn *conn, int cache_kib)
+static int set_up_writer(Conn *conn)
 {
-    sqlite3 *handle = conn->handle;
-
-    int code = sqlite3_exec(handle,
+    int code = sqlite3_exec(conn->handle,
                             "pragma journal_mode=wal; pragma synchronous=full;"
                             "pragma wal_autocheckpoint=0; pragma temp_store=file;"
                             "pragma foreign_keys=off; pragma secure_delete=fast;"
@@ -86,13 +91,26 @@ static int set_up_writer(Conn *conn, int cache_kib)
                             "create table if not exists octavo_sequence"
                             "(name text primary key, next integer not null)",
                             NULL, NULL, NULL);
-    conn->cache_kib = cache_kib;
-    if (code == SQLITE_OK) {
-        code = cache_set(handle, cache_kib);
-    }
+
     // Takes the place of the automatic checkpoint.
-    sqlite3_wal_hook(handle, log_grew, conn->owner);
+    sqlite3_wal_hook(conn->handle, log_grew, conn->owner);
     return code;
+}
+
+// A third of the budget is for the writers; record caches have the rest.
+void conn_share_cache(Conn *conn)
+{
+    SqliteStore *store = conn->owner->store;
+    int64_t kib = store->store->options.cache_bytes / 1024 / 3;
+    int open = store->open_count;
+
+    kib = kib > WRITER_CACHE_MAX_KIB ? WRITER_CACHE_MAX_KIB : kib;
+    kib = kib / (open > 0 ? open : 1);
+    kib = kib < WRITER_CACHE_MIN_KIB ? WRITER_CACHE_MIN_KIB : kib;
+    if (kib != conn->cache_kib) {
+        conn->cache_kib = (int)kib;
+        cache_set(conn->handle, (int)kib);
+    }
 }
 
 static int set_up(Conn *conn, ConnKind kind)
@@ -110,11 +128,7 @@ static int set_up(Conn *conn, ConnKind kind)
         return sqlite3_exec(conn->handle, "pragma wal_autocheckpoint=0; pragma synchronous=full",
                             NULL, NULL, NULL);
     }
-    // A third of the budget; record caches have the rest.
-    int64_t kib = conn->owner->store->store->options.cache_bytes / 1024 / 3;
-    return set_up_writer(conn, (int)(kib < WRITER_CACHE_MIN_KIB   ? WRITER_CACHE_MIN_KIB
-                                     : kib > WRITER_CACHE_MAX_KIB ? WRITER_CACHE_MAX_KIB
-                                                                  : kib));
+    return set_up_writer(conn);
 }
 
 Err *conn_open(SqliteDb *db, ConnKind kind, Conn **out)

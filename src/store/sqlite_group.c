@@ -176,6 +176,7 @@ static int turn_begin(SqliteDb *db, const Tx *tx)
     int code = SQLITE_OK;
 
     if (!group->is_open) {
+        conn_share_cache(db->writer);
         code = conn_run(db->writer, "begin immediate");
         if (code == SQLITE_OK) {
             *group = (Group){.is_open = true, .is_batch = true, .begun_ns = clock_ns()};
@@ -195,7 +196,6 @@ Err *group_begin(Tx *tx)
     if (has_writer_of == db) {
         die("a thread began a second WRITE transaction inside its first");
     }
-    TRY(sqlite_db_use(db));
     baton_take(&db->baton, tx->is_batch ? QUEUE_BATCH : QUEUE_INTERACTIVE);
     has_writer_of = db;
     tx->conn = db->writer;
@@ -209,7 +209,6 @@ Err *group_begin(Tx *tx)
         group_fail(db, COMMIT_FAILED);
     }
     turn_end(db);
-    sqlite_db_release(db);
     return err;
 }
 
@@ -236,7 +235,6 @@ Err *group_commit(Tx *tx)
     }
     if (code != SQLITE_OK || sqlite3_get_autocommit(db->writer->handle)) {
         turn_fail(db, tx, code);
-        sqlite_db_release(db);
         return err_text(500, "%s", tx->failed);
     }
     FAULT_POINT("member-released");
@@ -250,7 +248,6 @@ Err *group_commit(Tx *tx)
         pthread_cond_wait(&db->done, &db->done_lock);
     }
     pthread_mutex_unlock(&db->done_lock);
-    sqlite_db_release(db);
     return tx->failed ? err_text(500, "%s", tx->failed) : NULL;
 }
 
@@ -273,5 +270,4 @@ void group_rollback(Tx *tx)
         }
         turn_end(db);
     }
-    sqlite_db_release(db);
 }

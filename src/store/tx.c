@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-// Their file is linked when something uses collections.
-#pragma weak cache_committed
-#pragma weak cache_tx_end
-#pragma weak outbox_flush
-#pragma weak outbox_committed
-
 // A snapshot older than this keeps the write-ahead log from being reused (decision 42).
 static const int64_t SNAPSHOT_WARN_NS = 5 * (int64_t)1000000000;
 
@@ -28,16 +22,34 @@ static void slots_init(Slots *slots)
     pthread_mutex_init(&slots->lock, NULL);
 }
 
-static void **slots_find(Slots *slots, void (*free_slot)(void *))
+static void *slots_search(Slots *slots, SlotFree free_slot, size_t *end)
 {
-    void **found = NULL;
-
-    pthread_mutex_lock(&slots->lock);
-    for (size_t i = 0; i < SLOTS_MAX && !found; i++) {
-        if (!slots->at[i].free_slot || slots->at[i].free_slot == free_slot) {
-            slots->at[i].free_slot = free_slot;
-            found = &slots->at[i].value;
+    for (*end = 0; *end < SLOTS_MAX; (*end)++) {
+        SlotFree found = atomic_load_explicit(&slots->at[*end].free_slot, memory_order_acquire);
+        if (!found) {
+            return NULL;
         }
+        if (found == free_slot) {
+            return &slots->at[*end].value;
+        }
+    }
+    return NULL;
+}
+
+// Asked for several times in a request, so without a lock once the slot is given out.
+static void **slots_find(Slots *slots, SlotFree free_slot)
+{
+    size_t end = 0;
+    void **found = slots_search(slots, free_slot, &end);
+
+    if (found) {
+        return found;
+    }
+    pthread_mutex_lock(&slots->lock);
+    found = slots_search(slots, free_slot, &end);
+    if (!found && end < SLOTS_MAX) {
+        found = &slots->at[end].value;
+        atomic_store_explicit(&slots->at[end].free_slot, free_slot, memory_order_release);
     }
     pthread_mutex_unlock(&slots->lock);
     if (!found) {
@@ -46,13 +58,15 @@ static void **slots_find(Slots *slots, void (*free_slot)(void *))
     return found;
 }
 
+// The slots stay given out, empty.
 static void slots_clear(Slots *slots)
 {
-    for (size_t i = 0; i < SLOTS_MAX; i++) {
-        if (slots->at[i].free_slot && slots->at[i].value) {
-            slots->at[i].free_slot(slots->at[i].value);
+    for (size_t i = 0; i < SLOTS_MAX && slots->at[i].free_slot; i++) {
+        void *value = slots->at[i].value;
+        slots->at[i].value = NULL;
+        if (value) {
+            slots->at[i].free_slot(value);
         }
-        slots->at[i] = (struct Slot){0};
     }
 }
 
@@ -249,9 +263,6 @@ Err *tx_begin(Db *db, const TxOptions *options, Tx **out)
     if (options->kind == NONE) {
         die("a transaction must be READ or WRITE");
     }
-    if (db->is_gone) {
-        return err_text(404, "No such tenant " STR_FMT, STR_ARG(db->name));
-    }
     Tx *tx = NEW(Tx);
     tx->db = db;
     tx->backend = db->store->backend;
@@ -261,7 +272,12 @@ Err *tx_begin(Db *db, const TxOptions *options, Tx **out)
     tx->user_id = options->user_id;
     // Read before the snapshot is taken: what is read later can only be newer than this.
     tx->snapshot_generation = db->generation;
-    TRY(tx->backend->begin(tx));
+    TRY(tx->backend->db_hold(db));
+    Err *err = tx->backend->begin(tx);
+    if (err) {
+        tx->backend->db_release(db);
+        return err;
+    }
     if (tx->kind == WRITE) {
         // Nobody commits while this transaction has the writer.
         tx->snapshot_generation = db->generation;
@@ -275,9 +291,9 @@ static void tx_end(Tx *tx)
 {
     int64_t age_ns = clock_ns() - tx->begun_ns;
 
-    if (cache_tx_end) {
-        cache_tx_end(tx);
-    }
+    // The caches are the database's: it must not go before they know.
+    cache_tx_end(tx);
+    tx->backend->db_release(tx->db);
     if (age_ns > SNAPSHOT_WARN_NS) {
         log_line(LOG_WARN, "store", "a transaction in %.*s was open for %lld ms",
                  STR_ARG(tx->db->name), (long long)(age_ns / 1000000));
@@ -286,7 +302,7 @@ static void tx_end(Tx *tx)
 
 Err *tx_commit(Tx *tx)
 {
-    Err *err = tx->kind == WRITE && outbox_flush ? outbox_flush(tx) : NULL;
+    Err *err = tx->kind == WRITE ? outbox_flush(tx) : NULL;
 
     if (err) {
         tx->backend->rollback(tx);
@@ -418,10 +434,8 @@ void db_committed(Db *db, const Tx *members)
         return;
     }
     atomic_fetch_add(&db->generation, 1);
-    if (cache_committed) {
-        cache_committed(db, all.at, all.len);
-    }
-    if (has_events && outbox_committed) {
+    cache_committed(db, all.at, all.len);
+    if (has_events) {
         outbox_committed(db);
     }
 }

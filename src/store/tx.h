@@ -7,8 +7,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-// One database system. `begin`, `commit` and `rollback` are called once per transaction; commit and
-// rollback always end it, also when they fail. All errors are complete (status and text).
+// One database system. `begin`, `commit` and `rollback` are called once per transaction, between
+// db_hold and db_release; commit and rollback always end it, also when they fail. All errors are
+// complete (status and text).
 typedef struct Backend {
     const char *name;
     Err *(*open)(Store *store);
@@ -16,7 +17,11 @@ typedef struct Backend {
     // Finds or makes the database and prepares db->state; the connections open when they are
     // needed.
     Err *(*db_open)(Db *db, bool create);
+    // No transaction is open in it, and none begins.
     Err *(*db_drop)(Db *db);
+    // Opens what is closed and keeps it open until the release; 404 text if it is gone.
+    Err *(*db_hold)(Db *db);
+    void (*db_release)(Db *db);
     Err *(*db_names)(Store *store, StrList *names);
     Err *(*db_backup)(Db *db, const char *file);
     Err *(*begin)(Tx *tx);
@@ -47,12 +52,14 @@ enum {
     SLOTS_MAX = 8,
 };
 
+typedef void (*SlotFree)(void *);
+
 // Values that other files hang on a store or a database, told apart by the function that frees
 // them.
 typedef struct {
-    pthread_mutex_t lock; // guards what follows; the values are their owners' business
+    pthread_mutex_t lock; // guards the giving out of slots; the values are their owners' business
     struct Slot {
-        void (*free_slot)(void *);
+        _Atomic(SlotFree) free_slot; // set once
         void *value;
     } at[SLOTS_MAX];
 } Slots;
