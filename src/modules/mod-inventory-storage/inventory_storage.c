@@ -1,0 +1,206 @@
+// What other modules ask of the inventory inside the process.
+#include "modules/mod-inventory-storage/inventory_storage.h"
+
+#include "octavo.h"
+
+// ---------------------------------------------------------------------------------------------
+// Items
+
+static Err *take_context(const Row *row, void *context)
+{
+    ItemContext *out = context;
+
+    out->item = json_parse_stored(row_text(row, 0));
+    out->holdings = json_parse_stored(row_text(row, 1));
+    out->instance = json_parse_stored(row_text(row, 2));
+    return NULL;
+}
+
+// The case of a barcode does not count; its side column holds lower case.
+Err *item_by_barcode(Tx *tx, Str barcode, ItemContext *out)
+{
+    *out = (ItemContext){0};
+    return tx_rows(tx,
+                   "select i.doc, h.doc, n.doc from item i "
+                   "join holdings_record h on h.id = i.holdings_record_id "
+                   "join instance n on n.id = h.instance_id where i.barcode = $1",
+                   ARGS(A_TEXT(fold_case(barcode))), take_context, out);
+}
+
+Err *item_by_id(Tx *tx, Str id, ItemContext *out)
+{
+    *out = (ItemContext){0};
+    if (!uuid_is_uuid_shaped(id)) {
+        return NULL;
+    }
+    return tx_rows(tx,
+                   "select i.doc, h.doc, n.doc from item i "
+                   "join holdings_record h on h.id = i.holdings_record_id "
+                   "join instance n on n.id = h.instance_id where i.id = $1",
+                   ARGS(A_TEXT(str_lower(id))), take_context, out);
+}
+
+// Records by id, for look-ups in one answer: open addressing over the ids.
+typedef struct {
+    Json **at;
+    size_t mask;
+} ById;
+
+static Json **by_id_place(const ById *map, Str id)
+{
+    size_t i = str_hash(id) & map->mask;
+
+    while (map->at[i] && !str_eq(json_str(map->at[i], "id"), id)) {
+        i = (i + 1) & map->mask;
+    }
+    return &map->at[i];
+}
+
+static Err *by_id_read(Tx *tx, const Collection *of, const StrList *ids, ById *map)
+{
+    Docs docs = {0};
+
+    TRY(tx_get_many(tx, of, ids->at, ids->len, &docs));
+    size_t size = 8;
+    while (size < docs.len * 2) {
+        size *= 2;
+    }
+    *map = (ById){NEW_ARRAY(Json *, size), size - 1};
+    for (size_t i = 0; i < docs.len; i++) {
+        *by_id_place(map, json_str(docs.at[i], "id")) = docs.at[i];
+    }
+    return NULL;
+}
+
+// The ids that the records of `map` name at `path`, each as often as it is named.
+static StrList ids_named(const ById *map, const char *path)
+{
+    StrList ids = {0};
+
+    for (size_t i = 0; i <= map->mask; i++) {
+        Str id = json_str(map->at[i], path);
+        if (id.len) {
+            str_list_add(&ids, id);
+        }
+    }
+    return ids;
+}
+
+Err *items_by_ids(Tx *tx, const Str *ids, size_t n, ItemContexts *out)
+{
+    StrList wanted = {0};
+    ById found, above, top;
+
+    *out = (ItemContexts){NEW_ARRAY(ItemContext, n ? n : 1), n};
+    for (size_t i = 0; i < n; i++) {
+        if (uuid_is_uuid_shaped(ids[i])) {
+            str_list_add(&wanted, str_lower(ids[i]));
+        }
+    }
+    if (!wanted.len) {
+        return NULL;
+    }
+    TRY(by_id_read(tx, &items, &wanted, &found));
+    StrList holdings_ids = ids_named(&found, "holdingsRecordId");
+    TRY(by_id_read(tx, &holdings, &holdings_ids, &above));
+    StrList instance_ids = ids_named(&above, "instanceId");
+    TRY(by_id_read(tx, &instances, &instance_ids, &top));
+    for (size_t i = 0; i < n; i++) {
+        ItemContext *one = &out->at[i];
+        one->item = *by_id_place(&found, str_lower(ids[i]));
+        if (one->item) {
+            one->holdings = *by_id_place(&above, json_str(one->item, "holdingsRecordId"));
+            one->instance = *by_id_place(&top, json_str(one->holdings, "instanceId"));
+        }
+    }
+    return NULL;
+}
+
+Err *items_of_instance(Tx *tx, Str instance_id, Docs *out)
+{
+    return tx_where(tx, &items,
+                    "holdings_record_id in (select id from holdings_record where instance_id = $1) "
+                    "order by id",
+                    ARGS(A_TEXT(str_lower(instance_id))), out);
+}
+
+Err *item_status_set(Tx *tx, Json *item, Str status)
+{
+    if (str_eq(json_str(item, "status.name"), status)) {
+        return NULL;
+    }
+    Json *old = json_copy(item);
+    json_set_str(item, "status.name", status);
+    return tx_change(tx, &items, old, item);
+}
+
+Str item_loan_type_id(const Json *item)
+{
+    Str temporary = json_str(item, "temporaryLoanTypeId");
+    return temporary.len ? temporary : json_str(item, "permanentLoanTypeId");
+}
+
+Str item_call_number_text(const Json *item)
+{
+    Str parts[3];
+    size_t n = 0;
+    static const char *const paths[] = {
+        "effectiveCallNumberComponents.prefix",
+        "effectiveCallNumberComponents.callNumber",
+        "effectiveCallNumberComponents.suffix",
+    };
+
+    for (size_t i = 0; i < 3; i++) {
+        Str part = str_trim(json_str(item, paths[i]));
+        if (part.len) {
+            parts[n++] = part;
+        }
+    }
+    return str_join(parts, n, S(" "));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Locations and reference data
+
+static Err *ref(Tx *tx, const Collection *of, Str id, const Json **out)
+{
+    *out = NULL;
+    return id.len ? tx_ref(tx, of, id, out) : NULL;
+}
+
+Err *location_by_id(Tx *tx, Str id, LocationContext *out)
+{
+    *out = (LocationContext){0};
+    TRY(ref(tx, &locations, id, &out->location));
+    TRY(ref(tx, &libraries, json_str(out->location, "libraryId"), &out->library));
+    TRY(ref(tx, &campuses, json_str(out->location, "campusId"), &out->campus));
+    TRY(ref(tx, &institutions, json_str(out->location, "institutionId"), &out->institution));
+    return ref(tx, &service_points, json_str(out->location, "primaryServicePoint"),
+               &out->primary_service_point);
+}
+
+bool location_is_served_by(const Json *location, Str service_point_id)
+{
+    if (!service_point_id.len) {
+        return false;
+    }
+    if (str_eq(json_str(location, "primaryServicePoint"), service_point_id)) {
+        return true;
+    }
+    JSON_EACH(id, json_get(location, "servicePointIds"))
+    {
+        if (str_eq(json_scalar_text(id), service_point_id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+Err *inventory_name(Tx *tx, const Collection *of, Str id, Str *out)
+{
+    const Json *record = NULL;
+
+    TRY(ref(tx, of, id, &record));
+    *out = json_str(record, "name");
+    return NULL;
+}
