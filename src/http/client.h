@@ -9,7 +9,9 @@ typedef struct {
     Str url;
     NameValues headers;
     Str body;
-    int timeout_ms;
+    int timeout_ms;    // of the whole call; 0 = 30,000
+    size_t answer_max; // bytes of the answer's body; 0 = 64 MiB
+    Str trusted;       // file of the certificates to trust instead of the system's; "" = those
 } HttpCall;
 
 typedef struct {
@@ -18,6 +20,7 @@ typedef struct {
     Str body;
 } HttpAnswer;
 
-// Errors: 502 text when no answer came.
+// Redirections are answers like any other. A thread keeps its connections for its next calls.
+// Errors: 502 text when no whole answer came.
 WARN_UNUSED Err *http_call(const HttpCall *call, HttpAnswer *answer);
 Str http_answer_header(const HttpAnswer *answer, const char *name);
