@@ -37,8 +37,9 @@ struct ConnPool {
     pthread_mutex_t lock; // guards the lists and the counters
     pthread_cond_t changed;
     Conn *open, *spare;
-    int open_count, spare_count;
-    bool is_ending;
+    int open_count; // reserved places included
+    int spare_count;
+    bool is_ending, someone_waits;
     ConnLimits limits;
     pthread_t keeper;
 };
@@ -101,6 +102,41 @@ static Conn *conn_take(ConnPool *pool)
     return conn;
 }
 
+bool conn_reserve(ConnPool *pool, int max, const atomic_bool *gives_up)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (pool->open_count >= max && !*gives_up) {
+        pool->someone_waits = true;
+        pthread_cond_wait(&pool->changed, &pool->lock);
+    }
+    pool->someone_waits = false;
+    bool has_room = pool->open_count < max;
+    pool->open_count += has_room;
+    pthread_mutex_unlock(&pool->lock);
+    return has_room;
+}
+
+void conn_pool_wake(ConnPool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void count_down(ConnPool *pool)
+{
+    if (--pool->open_count == 0 || pool->someone_waits) {
+        pthread_cond_broadcast(&pool->changed);
+    }
+}
+
+void conn_unreserve(ConnPool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    count_down(pool);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 Conn *conn_open(ConnPool *pool, int fd, const struct sockaddr *address)
 {
     int64_t now = clock_ns();
@@ -115,12 +151,11 @@ Conn *conn_open(ConnPool *pool, int fd, const struct sockaddr *address)
     conn->link = &pool->open;
     if (conn->next) {
         conn->next->link = &conn->next;
-    }
-    pool->open = conn;
-    // The keeper sleeps while nobody is here.
-    if (pool->open_count++ == 0) {
+    } else {
+        // The keeper sleeps while nobody is here.
         pthread_cond_broadcast(&pool->changed);
     }
+    pool->open = conn;
     pthread_mutex_unlock(&pool->lock);
     return conn;
 }
@@ -132,9 +167,7 @@ void conn_close(ConnPool *pool, Conn *conn)
     if (conn->next) {
         conn->next->link = conn->link;
     }
-    if (--pool->open_count == 0) {
-        pthread_cond_broadcast(&pool->changed);
-    }
+    count_down(pool);
     bool is_kept = pool->spare_count < SPARE_MAX;
     if (is_kept) {
         conn->next = pool->spare;
@@ -263,21 +296,18 @@ static bool conn_is_quiet(Conn *conn, int64_t now)
     return info.tcpi_last_data_recv >= info.tcpi_last_data_sent;
 }
 
-bool conn_pool_drain(ConnPool *pool, int64_t quiet_ns, int64_t deadline_ns)
+bool conn_pool_drain(ConnPool *pool, int64_t deadline_ns)
 {
-    int64_t begun = clock_ns(), now = begun;
-
     pthread_mutex_lock(&pool->lock);
-    while (now < deadline_ns && (pool->open || now - begun < quiet_ns)) {
+    for (int64_t now; pool->open_count && (now = clock_ns()) < deadline_ns;) {
         for (Conn *conn = pool->open; conn; conn = conn->next) {
             if (conn_is_quiet(conn, now)) {
                 shutdown(conn->fd, SHUT_RD);
             }
         }
         keeper_wait(pool, DRAIN_PASS_MS * MS_NS);
-        now = clock_ns();
     }
-    bool is_empty = !pool->open;
+    bool is_empty = !pool->open_count;
     pthread_mutex_unlock(&pool->lock);
     return is_empty;
 }

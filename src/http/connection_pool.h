@@ -16,9 +16,9 @@ typedef enum {
 typedef struct Conn Conn;
 
 struct Conn {
-    Conn *next, *older; // of the list, of the spare ones
-    Conn **link;        // what points to this one
-    Arena *arena;       // of the request in work
+    Conn *next;
+    Conn **link;  // what points to this one
+    Arena *arena; // of the request in work
     int fd;
     char remote_address[ADDRESS_TEXT_MAX];
     bool is_local;
@@ -45,14 +45,21 @@ typedef struct {
 ConnPool *conn_pool_new(ConnLimits limits);
 void conn_pool_free(ConnPool *pool);
 
+// Waits for room among `max` connections and takes it. False once the flag `gives_up` is set and
+// conn_pool_wake was called.
+bool conn_reserve(ConnPool *pool, int max, const atomic_bool *gives_up);
+void conn_pool_wake(ConnPool *pool);
+// A place that no connection came of.
+void conn_unreserve(ConnPool *pool);
+// A connection in the reserved place.
 Conn *conn_open(ConnPool *pool, int fd, const struct sockaddr *address);
 void conn_close(ConnPool *pool, Conn *conn);
 int conn_count(ConnPool *pool);
 void conn_set(Conn *conn, ConnState state, int64_t now_ns);
 
-// Waits for all connections to end, at most until `deadline_ns` and at least for `quiet_ns`; idle
-// ones are closed as soon as it is clear that no request is on its way. True if none is left.
-bool conn_pool_drain(ConnPool *pool, int64_t quiet_ns, int64_t deadline_ns);
+// Waits for all connections to end, at most until `deadline_ns`; idle ones are closed as soon as it
+// is clear that no request is on its way. True if none is left.
+bool conn_pool_drain(ConnPool *pool, int64_t deadline_ns);
 
 // Reads and throws away what the client still sends, until it closes, for a bounded time: a socket
 // closed with unread bytes in it makes the client lose the answer. Tells the client first that this

@@ -5,13 +5,15 @@
 #include "http/http.h"
 
 #include <microhttpd.h>
+#include <pthread.h>
 #include <semaphore.h>
 
 struct HttpServer {
     HttpOptions options; // complete
     Arena *arena;        // this struct, for example
     struct MHD_Daemon *daemon;
-    int listen_fd;
+    int listen_fd, wake_fd; // wake_fd: the acceptor shall look at is_stopping
+    pthread_t acceptor;
     int port;
     bool is_tls;
     const char *spool_dir;
@@ -19,6 +21,11 @@ struct HttpServer {
     sem_t handlers; // free places for running handlers
     atomic_bool is_stopping;
 };
+
+// The thread that lets clients in, while there is room.
+void acceptor_start(HttpServer *server);
+// Lets those in whom the kernel has welcomed already, then nobody.
+void acceptor_stop(HttpServer *server);
 
 // The library's callbacks, in the order of their calls: the request line is complete; the head is
 // complete, a piece of the body, the request is complete; the answer is sent or nobody wants it.

@@ -25,7 +25,8 @@ enum {
     STACK_SIZE = 512 * 1024,
 #endif
     SERVER_MEMORY_MAX = 4 * 1024 * 1024,
-    BACKLOG_QUIET_MS = 20,
+    // Places are given by the acceptor; the library must never refuse one by itself.
+    LIBRARY_SURPLUS = 2000,
 };
 
 static size_t or_else(size_t value, size_t fallback)
@@ -76,7 +77,7 @@ static void options_complete(HttpOptions *options)
         (int)or_else((size_t)options->handler_max, cores > 2 ? 8 * (size_t)cores : 16);
 }
 
-static Err *file_read(Str name, const char **content)
+static Err *file_read(Str name, char **content)
 {
     FILE *file = fopen(str_z(name), "rb");
     Buf buf = buf_new(arena_current(), SERVER_MEMORY_MAX / 4);
@@ -95,42 +96,51 @@ static Err *file_read(Str name, const char **content)
                         strerror(reason));
     }
     fclose(file);
-    *content = str_z(buf_str(&buf));
+    *content = (char *)(uintptr_t)str_z(buf_str(&buf));
+    return NULL;
+}
+
+static Err *tls_options(const HttpOptions *options, struct MHD_OptionItem tls[4])
+{
+    static char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+    char *certificate = NULL, *key = NULL;
+
+    TRY(file_read(options->tls_certificate, &certificate));
+    TRY(file_read(options->tls_key, &key));
+    tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, certificate};
+    tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, key};
+    tls[2] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, priorities};
+    tls[3] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
     return NULL;
 }
 
 static Err *daemon_start(HttpServer *server)
 {
     const HttpOptions *options = &server->options;
-    size_t memory = options->request_line_max + options->headers_max + CONNECTION_SLACK;
-    unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ITC;
+    unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ITC |
+                     MHD_USE_NO_LISTEN_SOCKET;
     struct MHD_OptionItem tls[4] = {{MHD_OPTION_END, 0, NULL}};
 
-    if (options->tls_certificate.len) {
-        const char *certificate = NULL, *key = NULL;
-        TRY(file_read(options->tls_certificate, &certificate));
-        TRY(file_read(options->tls_key, &key));
+    if (server->is_tls) {
+        TRY(tls_options(options, tls));
         flags |= MHD_USE_TLS;
-        tls[0] =
-            (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)certificate};
-        tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)key};
-        tls[2] = (struct MHD_OptionItem){
-            MHD_OPTION_HTTPS_PRIORITIES, 0,
-            (void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"};
-        tls[3] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
     }
-    server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, exchange_continue, server, MHD_OPTION_LISTEN_SOCKET,
-        server->listen_fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)options->connection_max, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_SIZE,
-        MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, server, MHD_OPTION_UNESCAPE_CALLBACK,
-        leave_alone, NULL, MHD_OPTION_NOTIFY_COMPLETED, exchange_end, server,
-        MHD_OPTION_NOTIFY_CONNECTION, connection_changed, server, MHD_OPTION_ARRAY, tls,
+    // clang-format off
+    server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, exchange_continue, server,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+            options->request_line_max + options->headers_max + CONNECTION_SLACK,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)(options->connection_max + LIBRARY_SURPLUS),
+        MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_SIZE,
+        MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, server,
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_alone, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, exchange_end, server,
+        MHD_OPTION_NOTIFY_CONNECTION, connection_changed, server,
+        MHD_OPTION_ARRAY, tls,
         MHD_OPTION_END);
+    // clang-format on
     if (!server->daemon) {
         return err_text(500, "Cannot serve at " STR_FMT ": %s", STR_ARG(options->listen),
-                        options->tls_certificate.len ? "is the TLS certificate valid?"
-                                                     : strerror(errno));
+                        server->is_tls ? "is the TLS certificate valid?" : strerror(errno));
     }
     return NULL;
 }
@@ -160,6 +170,7 @@ Err *http_start(const HttpOptions *options, HttpServer **out)
         arena_free(arena);
         return err;
     }
+    acceptor_start(server);
     *out = server;
     return NULL;
 }
@@ -174,35 +185,17 @@ int http_connections(const HttpServer *server)
     return conn_count(server->connections);
 }
 
-// Clients that the kernel has already welcomed are served: closing the socket would reset them.
-static void backlog_take(HttpServer *server, int listen_fd)
-{
-    struct sockaddr_storage address;
-    socklen_t len = sizeof address;
-
-    for (int fd; (fd = accept4(listen_fd, (struct sockaddr *)&address, &len,
-                               SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
-        MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, len);
-        len = sizeof address;
-    }
-}
-
 void http_stop(HttpServer *server, int grace_s)
 {
     int64_t deadline = clock_ns() + grace_s * (int64_t)1000000000;
 
     atomic_store(&server->is_stopping, true);
-    int listen_fd = MHD_quiesce_daemon(server->daemon);
-    backlog_take(server, listen_fd);
-    shutdown(listen_fd, SHUT_RDWR);
-    // Connections taken last are handed over to the library's thread: it needs a moment to count
-    // them.
-    if (!conn_pool_drain(server->connections, BACKLOG_QUIET_MS * (int64_t)1000000, deadline)) {
+    acceptor_stop(server);
+    if (!conn_pool_drain(server->connections, deadline)) {
         log_line(LOG_WARN, "http", "%d connections were cut when the grace of %d s ended",
                  conn_count(server->connections), grace_s);
     }
     MHD_stop_daemon(server->daemon);
-    close(listen_fd);
     conn_pool_free(server->connections);
     sem_destroy(&server->handlers);
     Arena *arena = server->arena;
