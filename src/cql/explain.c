@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-static bool is_blank(char c)
+bool part_is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 static bool ends_word(char c)
 {
-    return is_blank(c) || (c && strchr("()=<>/\"", c));
+    return part_is_blank(c) || (c && strchr("()=<>/\"", c));
 }
 
 static size_t relation_end(Str text, size_t at)
@@ -45,7 +45,7 @@ static size_t word_end(Str text, size_t at)
 
 Part part_next(Str text, size_t from)
 {
-    while (from < text.len && is_blank(text.at[from])) {
+    while (from < text.len && part_is_blank(text.at[from])) {
         from++;
     }
     if (from >= text.len) {

@@ -194,7 +194,7 @@ static bool pattern_matches(const CqlPattern *pattern, Str value)
     return at >= 0;
 }
 
-static bool is_ordered(CqlRelation relation, int order)
+bool relation_holds(CqlRelation relation, int order)
 {
     switch (relation) {
     case CQL_LESS:
@@ -278,14 +278,14 @@ static bool value_matches(const CqlMatcher *matcher, Str value)
     if (matcher->how == NUMBER) {
         // A stored text that is no number matches nothing.
         return number_is_valid(value) &&
-               is_ordered(matcher->relation, number_cmp(value, matcher->term));
+               relation_holds(matcher->relation, number_cmp(value, matcher->term));
     }
     if (matcher->is_time && time_parse(value, &time)) {
-        return is_ordered(matcher->relation, (time > matcher->time) - (time < matcher->time));
+        return relation_holds(matcher->relation, (time > matcher->time) - (time < matcher->time));
     }
     value = folded(value, matcher->folding);
     if (matcher->how == ORDER) {
-        return is_ordered(matcher->relation, str_cmp(value, matcher->term));
+        return relation_holds(matcher->relation, str_cmp(value, matcher->term));
     }
     bool is_equal = pattern_matches(&matcher->pattern, value);
     return matcher->relation == CQL_NOT_EQUAL ? !is_equal : is_equal;

@@ -60,9 +60,9 @@ static Err *prepare(Str text, const char **prepared)
         if (text.at[part.start] == '>' && (before.kind == PART_END || before.kind == PART_OPEN)) {
             return cql_error_at(text, part.start, "Unsupported prefix assignment");
         }
-        if (before.kind >= PART_WORD && part.kind >= PART_WORD) {
-            buf_char(&z, ' ');
-        } else if (before.kind == PART_RELATION && part.kind == PART_RELATION) {
+        bool is_joined = (before.kind >= PART_WORD && part.kind >= PART_WORD) ||
+                         (before.kind == PART_RELATION && part.kind == PART_RELATION);
+        if (is_joined) {
             buf_char(&z, ' ');
         }
         buf_add(&z, str_sub(text, part.start, part.end));

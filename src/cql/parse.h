@@ -19,6 +19,8 @@ typedef struct {
     size_t start, end; // in bytes; quotes included
 } Part;
 
+// Blank, tab or line end.
+bool part_is_blank(char c);
 // The part at or after `from`. An open quote ends with the text.
 Part part_next(Str text, size_t from);
 // A word of this text in any case, not quoted.
@@ -30,6 +32,9 @@ Err *cql_error_at(Str text, size_t at, const char *what);
 Err *cql_check(Str text);
 // The same for a text that the parser refused: always an error.
 Err *cql_explain(Str text);
+
+// Whether < <= > >= == <> is true of two values that compare as `order`.
+bool relation_holds(CqlRelation relation, int order);
 
 bool number_is_valid(Str s);
 // As numbers of any length; both must be valid.

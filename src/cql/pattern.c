@@ -97,11 +97,6 @@ static void add_words(Words *out, Str piece, bool is_truncated)
     }
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 // The character behind a wildcard, whole even if it has several bytes.
 static Str character_at(Str term, size_t i)
 {
@@ -124,14 +119,14 @@ static Err *split_words(Str term, Words *out)
         if (!is_escaped && c == '?') {
             return err_text(400, "? wildcard not allowed in full text query string");
         }
-        if (is_star && i < term.len && !is_blank(term.at[i])) {
+        if (is_star && i < term.len && !part_is_blank(term.at[i])) {
             return err_text(400,
                             "* right truncation wildcard must be followed by space or end of "
                             "string, but found " STR_FMT,
                             STR_ARG(character_at(term, i)));
         }
         // "^", an anchor elsewhere, only separates.
-        bool is_end = is_star || (!is_escaped && (is_blank(c) || c == '^'));
+        bool is_end = is_star || (!is_escaped && (part_is_blank(c) || c == '^'));
         if (!is_end) {
             buf_char(&piece, c);
         }

@@ -4,14 +4,9 @@
 
 #include "base/uuid.h"
 
-static bool is_uuid(Str term)
-{
-    return uuid_is_uuid_shaped(term);
-}
-
 static Err *order_of(const Cql *clause, CqlUuid *out)
 {
-    if (!is_uuid(clause->term)) {
+    if (!uuid_is_uuid_shaped(clause->term)) {
         return err_text(400, "CQL: Invalid UUID after '" STR_FMT STR_FMT "': " STR_FMT,
                         STR_ARG(clause->index), STR_ARG(clause->relation_text),
                         STR_ARG(clause->term));
@@ -37,7 +32,7 @@ static Err *equality_of(const Cql *clause, CqlUuid *out)
     } else if (str_is_empty(term)) {
         out->kind = clause->relation == CQL_EXACT ? CQL_UUID_NONE : CQL_UUID_ALL;
     } else {
-        out->kind = is_uuid(term) ? CQL_UUID_EQUAL : CQL_UUID_NONE;
+        out->kind = uuid_is_uuid_shaped(term) ? CQL_UUID_EQUAL : CQL_UUID_NONE;
         out->text = str_lower(term);
     }
     // <>"" asks for what is set, like =""; <>* for the opposite of all.
@@ -87,20 +82,6 @@ Err *cql_uuid(const Cql *clause, CqlUuid *out)
                     STR_ARG(clause->relation_text), STR_ARG(clause->index));
 }
 
-static bool is_in_order(CqlRelation relation, int order)
-{
-    switch (relation) {
-    case CQL_LESS:
-        return order < 0;
-    case CQL_LESS_EQUAL:
-        return order <= 0;
-    case CQL_GREATER:
-        return order > 0;
-    default:
-        return order >= 0;
-    }
-}
-
 CqlTruth cql_uuid_test(const CqlUuid *uuid, Str value)
 {
     bool matches = false;
@@ -124,7 +105,7 @@ CqlTruth cql_uuid_test(const CqlUuid *uuid, Str value)
                   (uuid->kind == CQL_UUID_PREFIX);
         break;
     case CQL_UUID_ORDER:
-        matches = is_in_order(uuid->relation, str_cmp(str_lower(value), uuid->text));
+        matches = relation_holds(uuid->relation, str_cmp(str_lower(value), uuid->text));
         break;
     }
     return matches ? CQL_TRUE : CQL_FALSE;

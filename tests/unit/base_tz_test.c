@@ -205,7 +205,7 @@ static void fifty_years_agree_with_the_c_library(void **state)
         setenv("TZ", compared[i], 1);
         tzset();
         ArenaMark mark = arena_mark(arena_current());
-        for (Time time = at("1976-01-01T00:00:00Z"); time < end; time += 5 * HOUR_MS / 2) {
+        for (Time time = at("1976-01-01T00:00:00Z"); time < end; time += 7 * HOUR_MS / 2) {
             check_instant(here, time);
         }
         arena_release(arena_current(), mark);
