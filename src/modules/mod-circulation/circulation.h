@@ -33,12 +33,12 @@ typedef struct {
 } ItemViews;
 
 // NULL if there is none. One statement; everything shared comes from memory.
-WARN_UNUSED Err *item_by_barcode(Tx *tx, Str barcode, ItemView **out);
-WARN_UNUSED Err *item_by_id(Tx *tx, Str id, ItemView **out);
+WARN_UNUSED Err *item_view_by_barcode(Tx *tx, Str barcode, ItemView **out);
+WARN_UNUSED Err *item_view_by_id(Tx *tx, Str id, ItemView **out);
 // Many at once in one statement per 100 ids; unknown ids are left out. In no order.
-WARN_UNUSED Err *items_by_ids(Tx *tx, const Str *ids, size_t n, ItemViews *out);
+WARN_UNUSED Err *item_views_by_ids(Tx *tx, const Str *ids, size_t n, ItemViews *out);
 // All items of an instance.
-WARN_UNUSED Err *items_of_instance(Tx *tx, Str instance_id, ItemViews *out);
+WARN_UNUSED Err *item_views_of_instance(Tx *tx, Str instance_id, ItemViews *out);
 const ItemView *item_views_find(const ItemViews *views, Str id);
 
 Str item_title(const ItemView *view); // of the instance; "" if unknown
@@ -97,7 +97,7 @@ typedef struct {
     Str policy_ids[POLICY_TYPES];
     // What the matched line names, those it is nested in included (spec/circulation.md 3.4).
     bool names_material_type, names_loan_type, names_patron_group;
-    int line;                               // 1-based
+    int line; // 1-based
 } RuleMatch;
 
 // The best rule. Errors: 500 text when there are no rules.

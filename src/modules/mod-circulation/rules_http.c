@@ -1,0 +1,212 @@
+// /circulation/rules: the text itself, and which policies it picks.
+// Source: spec/circulation.md 8.2, 8.3.
+#include "modules/mod-circulation/rules.h"
+
+#include "modules/mod-feesfines/collections.h"
+#include "modules/mod-inventory-storage/collections.h"
+
+#define UUID_PATTERN                                                                               \
+    "^[a-fA-F0-9]{8}-[a-fA-F0-9]{4}-[1-5][a-fA-F0-9]{3}-[89abAB][a-fA-F0-9]{3}-[a-fA-F0-9]{12}$"
+
+static const char *const policy_keys[POLICY_TYPES] = {
+    [POLICY_LOAN] = "loanPolicyId",     [POLICY_REQUEST] = "requestPolicyId",
+    [POLICY_NOTICE] = "noticePolicyId", [POLICY_OVERDUE] = "overduePolicyId",
+    [POLICY_LOST] = "lostItemPolicyId",
+};
+
+static const Collection *const policy_collections[POLICY_TYPES] = {
+    [POLICY_LOAN] = &loan_policies,
+    [POLICY_REQUEST] = &request_policies,
+    [POLICY_NOTICE] = &patron_notice_policies,
+    [POLICY_OVERDUE] = &overdue_fine_policies,
+    [POLICY_LOST] = &lost_item_fee_policies,
+};
+
+static Err *stored_rules(Tx *tx, Json **out)
+{
+    Docs docs = {0};
+
+    TRY(tx_where(tx, &circulation_rules, "1 = 1 limit 1", NO_ARGS, &docs));
+    *out = docs.len ? docs.at[0] : NULL;
+    return NULL;
+}
+
+Err *rules_get(Req *req)
+{
+    Json *stored = NULL, *answer = json_object();
+
+    TRY(stored_rules(req->tx, &stored));
+    json_take(answer, "id", stored, "id");
+    json_set_str(answer, "rulesAsText", json_str(stored, "rulesAsText"));
+    return reply_json(req, 200, answer);
+}
+
+static Err *policies_must_exist(Tx *tx, const Rules *rules)
+{
+    const Rule *first = NULL;
+    Str missing = {0};
+
+    // The table is sorted by weight; the client is told the first line of the text.
+    for (size_t i = 0; i < rules->len; i++) {
+        const Rule *rule = &rules->at[i];
+        for (PolicyType type = 0; type < POLICY_TYPES && (!first || rule->line < first->line);
+             type++) {
+            const Json *policy = NULL;
+            Str id = str_lower(rule->policy_ids[type]);
+            if (uuid_is_uuid_shaped(id)) {
+                TRY(tx_ref(tx, policy_collections[type], id, &policy));
+            }
+            if (!policy) {
+                first = rule;
+                missing = rule->policy_ids[type];
+            }
+        }
+    }
+    if (!first) {
+        return NULL;
+    }
+    return rules_fault(str_fmt("The policy " STR_FMT " does not exist", STR_ARG(missing)),
+                       first->line, first->column);
+}
+
+Err *rules_put(Req *req)
+{
+    Json *body = NULL, *stored = NULL, *doc = json_object();
+    Rules *rules = NULL;
+
+    Err *unreadable = req_body_object(req, &body);
+    if (unreadable || !json_is_string(json_get(body, "rulesAsText"))) {
+        Json *answer = json_object();
+        json_set_str(answer, "message",
+                     unreadable ? unreadable->message : S("rulesAsText is required"));
+        return err_body(422, json_text(answer));
+    }
+    TRY(rules_parse(json_str(body, "rulesAsText"), &rules));
+    TRY(policies_must_exist(req->tx, rules));
+    TRY(stored_rules(req->tx, &stored));
+    json_set_str(doc, "rulesAsText", json_str(body, "rulesAsText"));
+    if (stored) {
+        json_set_str(doc, "id", json_str(stored, "id"));
+        TRY(tx_update(req->tx, &circulation_rules, doc));
+    } else {
+        TRY(tx_insert(req->tx, &circulation_rules, doc));
+    }
+    return reply_empty(req, 204);
+}
+
+static Err *read_id(const Req *req, const char *name, Str *out)
+{
+    if (!req_query(req, name, out) || str_is_empty(*out)) {
+        return err_text(400, "required query parameter missing: %s", name);
+    }
+    if (!uuid_is_valid(*out)) {
+        return err_text(400, "invalid uuid format of %s, expecting %s but it is " STR_FMT, name,
+                        UUID_PATTERN, STR_ARG(*out));
+    }
+    *out = str_lower(*out);
+    return NULL;
+}
+
+static Err *read_input(const Req *req, RuleInput *out)
+{
+    const Json *location = NULL;
+
+    TRY(read_id(req, "item_type_id", &out->material_type_id));
+    TRY(read_id(req, "loan_type_id", &out->loan_type_id));
+    TRY(read_id(req, "patron_type_id", &out->patron_group_id));
+    TRY(read_id(req, "location_id", &out->location_id));
+    TRY(tx_ref(req->tx, &locations, out->location_id, &location));
+    out->library_id = json_str(location, "libraryId");
+    out->campus_id = json_str(location, "campusId");
+    out->institution_id = json_str(location, "institutionId");
+    return NULL;
+}
+
+static Err *apply_one(Req *req, PolicyType type)
+{
+    RuleInput input = {0};
+    RuleMatch match = {0};
+    Json *answer = json_object();
+
+    TRY(read_input(req, &input));
+    TRY(rules_match(req->tx, &input, &match));
+    // Only the loan policy's answer tells what matched; the others always say false.
+    bool tells = type == POLICY_LOAN;
+    json_set_str(answer, policy_keys[type], match.policy_ids[type]);
+    json_set_bool(answer, "appliedRuleConditions.materialTypeMatch",
+                  tells && match.names_material_type);
+    json_set_bool(answer, "appliedRuleConditions.loanTypeMatch", tells && match.names_loan_type);
+    json_set_bool(answer, "appliedRuleConditions.patronGroupMatch",
+                  tells && match.names_patron_group);
+    return reply_json(req, 200, answer);
+}
+
+static Err *apply_all(Req *req, PolicyType type)
+{
+    RuleInput input = {0};
+    const Rules *rules = NULL;
+    Json *answer = json_object(), *matches = json_array();
+
+    TRY(read_input(req, &input));
+    TRY(rules_read(req->tx, &rules));
+    for (size_t i = 0; i < rules->len; i++) {
+        if (rule_matches(&rules->at[i], &input)) {
+            Json *match = json_object();
+            json_set_str(match, policy_keys[type], rules->at[i].policy_ids[type]);
+            json_set_int(match, "circulationRuleLine", rules->at[i].line);
+            json_add(matches, match);
+        }
+    }
+    json_set(answer, "circulationRuleMatches", matches);
+    return reply_json(req, 200, answer);
+}
+
+Err *rules_apply_loan(Req *req)
+{
+    return apply_one(req, POLICY_LOAN);
+}
+
+Err *rules_apply_loan_all(Req *req)
+{
+    return apply_all(req, POLICY_LOAN);
+}
+
+Err *rules_apply_request(Req *req)
+{
+    return apply_one(req, POLICY_REQUEST);
+}
+
+Err *rules_apply_request_all(Req *req)
+{
+    return apply_all(req, POLICY_REQUEST);
+}
+
+Err *rules_apply_notice(Req *req)
+{
+    return apply_one(req, POLICY_NOTICE);
+}
+
+Err *rules_apply_notice_all(Req *req)
+{
+    return apply_all(req, POLICY_NOTICE);
+}
+
+Err *rules_apply_overdue(Req *req)
+{
+    return apply_one(req, POLICY_OVERDUE);
+}
+
+Err *rules_apply_overdue_all(Req *req)
+{
+    return apply_all(req, POLICY_OVERDUE);
+}
+
+Err *rules_apply_lost(Req *req)
+{
+    return apply_one(req, POLICY_LOST);
+}
+
+Err *rules_apply_lost_all(Req *req)
+{
+    return apply_all(req, POLICY_LOST);
+}
