@@ -1,0 +1,51 @@
+// octavo bench: the subcommands of the performance lab.
+#include "bench.h"
+
+#include "base/asset.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int list_plans(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    for (size_t i = 0;; i++) {
+        const Asset *asset = asset_at("bench/workloads/", i);
+        if (!asset) {
+            return 0;
+        }
+        const char *name = strrchr(asset->name, '/') + 1;
+        printf("%.*s\n", (int)(strcspn(name, ".")), name);
+    }
+}
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} commands[] = {
+    {"play", bench_play, "run one load plan against a server"},
+    {"list", list_plans, "names of the built-in load plans"},
+};
+
+int bench_main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "--help";
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(name, commands[i].name) == 0) {
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    }
+    bool is_help = strcmp(name, "--help") == 0 || strcmp(name, "help") == 0;
+    FILE *out = is_help ? stdout : stderr;
+    if (!is_help) {
+        fprintf(out, "octavo bench: there is no command \"%s\"\n\n", name);
+    }
+    fprintf(out, "octavo bench COMMAND ...; each has its own --help\n\n");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+    }
+    return is_help ? 0 : 3;
+}

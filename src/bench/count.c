@@ -1,0 +1,100 @@
+// Counting what virtual users did, and keeping the first failures of each class.
+#include "loop.h"
+
+#include "base/date.h"
+
+void count_add(Loop *loop, uint64_t *counter, uint64_t n)
+{
+    pthread_mutex_lock(&loop->lock);
+    *counter += n;
+    pthread_mutex_unlock(&loop->lock);
+}
+
+void count_request(User *user, const Request *request, int64_t time_us, Failure failure)
+{
+    Loop *loop = user->loop;
+    curl_off_t in = 0, out = 0, connect_us = 0, secure_us = 0;
+    long connects = 0, header_bytes = 0, request_bytes = 0;
+
+    curl_easy_getinfo(user->easy, CURLINFO_SIZE_DOWNLOAD_T, &in);
+    curl_easy_getinfo(user->easy, CURLINFO_SIZE_UPLOAD_T, &out);
+    curl_easy_getinfo(user->easy, CURLINFO_HEADER_SIZE, &header_bytes);
+    curl_easy_getinfo(user->easy, CURLINFO_REQUEST_SIZE, &request_bytes);
+    curl_easy_getinfo(user->easy, CURLINFO_NUM_CONNECTS, &connects);
+    curl_easy_getinfo(user->easy, CURLINFO_CONNECT_TIME_T, &connect_us);
+    curl_easy_getinfo(user->easy, CURLINFO_APPCONNECT_TIME_T, &secure_us);
+
+    pthread_mutex_lock(&loop->lock);
+    Tally *tallies[2] = {&loop->tallies.all_requests, NULL};
+    if (request->meter != METER_NONE) {
+        tallies[1] = &loop->tallies.requests[request->meter];
+    }
+    for (int i = 0; i < 2 && tallies[i]; i++) {
+        tally_add(tallies[i], time_us, failure);
+        tallies[i]->bytes_in += (uint64_t)in + (uint64_t)header_bytes;
+        tallies[i]->bytes_out += (uint64_t)out + (uint64_t)request_bytes;
+    }
+    if (connects > 0 && failure != FAIL_CONNECT) {
+        tally_add(&loop->tallies.connects, secure_us > 0 ? secure_us : connect_us, FAIL_NONE);
+    }
+    hist_record(loop->live_requests, time_us < 1 ? 1 : time_us);
+    loop->live_requests_count++;
+    loop->live_errors += failure != FAIL_NONE;
+    pthread_mutex_unlock(&loop->lock);
+}
+
+void count_transaction(User *user, const OpenTransaction *transaction)
+{
+    Loop *loop = user->loop;
+    int64_t time_us = transaction->time_us + user->late_us;
+
+    pthread_mutex_lock(&loop->lock);
+    tally_add(&loop->tallies.transactions[transaction->number], time_us, transaction->failure);
+    tally_add(&loop->tallies.all_transactions, time_us, transaction->failure);
+    hist_record(loop->live, time_us < 1 ? 1 : time_us);
+    loop->live_transactions++;
+    pthread_mutex_unlock(&loop->lock);
+}
+
+// What was sent, as one reads it: the request line and the body.
+static Str sent_text(User *user, const Request *request)
+{
+    Buf buf = buf_new(arena_current(), SAMPLE_BYTES_MAX);
+    Str path = text_str(request->path, &user->actor);
+
+    buf_fmt(&buf, "%s " STR_FMT, request->method, STR_ARG(path));
+    for (size_t i = 0; i < request->query_len; i++) {
+        buf_fmt(&buf, "%c" STR_FMT "=" STR_FMT, i ? '&' : '?',
+                STR_ARG(text_str(request->query[i].name, &user->actor)),
+                STR_ARG(text_str(request->query[i].value, &user->actor)));
+    }
+    if (user->body) {
+        buf_fmt(&buf, "\n" STR_FMT, STR_ARG(bytes_str(user->body)));
+    }
+    return buf_str(&buf);
+}
+
+void count_failure(User *user, const Request *request, Failure failure, Str why)
+{
+    Run *run = user->loop->run;
+    RunResult *result = run->result;
+    size_t same = 0;
+
+    pthread_mutex_lock(&run->lock);
+    for (size_t i = 0; i < result->sample_len; i++) {
+        same += result->samples[i].failure == failure;
+    }
+    if (same < SAMPLES_PER_CLASS) {
+        Str answer = str_sub(bytes_str(user->answer), 0, SAMPLE_BYTES_MAX);
+        Str sent = sent_text(user, request);
+        result->samples[result->sample_len++] = (FailureSample){
+            .failure = failure,
+            .request = request->id,
+            .why = str_copy(run->arena, why),
+            .sent = str_copy(run->arena, sent),
+            .answer = str_copy(run->arena, answer),
+            .at_s = (double)(clock_ns() - run->begin_ns) / 1e9,
+        };
+    }
+    pthread_mutex_unlock(&run->lock);
+}

@@ -1,0 +1,348 @@
+// A run: setup groups one after the other, then the main groups together; the steady window.
+#include "loop.h"
+
+#include "base/date.h"
+#include "base/die.h"
+
+#include <netdb.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    THREADS_MAX = 64,
+    SETUP_NUMBERS = 1 << 24, // users of setup groups draw from other streams
+    TICK_MS = 10,
+    LAG_LIMIT_US = 5000,
+};
+#define BUSY_LIMIT 0.8
+
+// What the main thread follows during a phase.
+typedef struct {
+    Run *run;
+    Loop *loops;
+    int loop_len;
+    int64_t ramp_end_ns, end_ns; // latest of all groups
+    int64_t steady_ns;           // 0: not yet
+    int64_t tick_ns;             // of the last progress
+    int64_t cpu_at_steady[THREADS_MAX];
+} Watch;
+
+static volatile sig_atomic_t stop_requested;
+
+void driver_stop(void)
+{
+    stop_requested = 1;
+}
+
+static Err *bad_url(Str url, const char *why)
+{
+    return err_text(400, "--url " STR_FMT ": %s", STR_ARG(url), why);
+}
+
+static Err *resolve(Run *run, Str url, const char *host)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    char address[NI_MAXHOST];
+    int code = getaddrinfo(host, NULL, &hints, &found);
+
+    if (code == 0) {
+        code = getnameinfo(found->ai_addr, found->ai_addrlen, address, sizeof address, NULL, 0,
+                           NI_NUMERICHOST);
+        run->address =
+            found->ai_family == AF_INET6 ? str_fmt("[%s]", address) : str_fmt("%s", address);
+        freeaddrinfo(found);
+    }
+    return code ? bad_url(url, gai_strerror(code)) : NULL;
+}
+
+static Err *read_url(Run *run, Str url)
+{
+    CURLU *parts = curl_url();
+    char *scheme = NULL, *host = NULL, *port = NULL, *path = NULL;
+    Err *err = NULL;
+
+    if (curl_url_set(parts, CURLUPART_URL, str_z(url), 0) ||
+        curl_url_get(parts, CURLUPART_SCHEME, &scheme, 0) ||
+        curl_url_get(parts, CURLUPART_HOST, &host, 0) ||
+        curl_url_get(parts, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) ||
+        curl_url_get(parts, CURLUPART_PATH, &path, 0)) {
+        err = bad_url(url, "is no address like http://127.0.0.1:9130");
+    } else {
+        Str bare = str_of(host);
+        if (host[0] == '[') {
+            bare = str_sub(bare, 1, bare.len - 1);
+        }
+        run->is_tls = strcmp(scheme, "https") == 0;
+        run->host_header = str_fmt("%s:%s", host, port);
+        run->port = str_fmt("%s", port);
+        Str base = str_fmt("%s", path);
+        run->base_path = str_ends(base, S("/")) ? str_sub(base, 0, base.len - 1) : base;
+        err = resolve(run, url, str_z(bare));
+    }
+    curl_free(scheme);
+    curl_free(host);
+    curl_free(port);
+    curl_free(path);
+    curl_url_cleanup(parts);
+    return err;
+}
+
+typedef struct {
+    int64_t users, begin_ns, ramp_ns, end_ns, iterations;
+} GroupTimes;
+
+static double seconds(Text *text, Actor *actor, double fallback)
+{
+    double value = fallback;
+
+    if (text && !str_double(str_trim(text_str(text, actor)), &value)) {
+        value = fallback;
+    }
+    return value;
+}
+
+// The numbers of a group with what the command line says instead.
+static GroupTimes group_times(const Run *run, const Group *group, size_t main_groups)
+{
+    const DriverOptions *options = run->options;
+    Vars *vars = vars_new(&run->plan->symbols);
+    Actor actor = {.plan = run->plan, .vars = vars};
+    GroupTimes times = {.users = text_int(group->users, &actor, 1)};
+    double ramp = seconds(group->ramp_s, &actor, 0),
+           duration = seconds(group->duration_s, &actor, 0);
+
+    if (!group->is_setup) {
+        times.users = options->users > 0 && main_groups == 1 ? options->users : times.users;
+        ramp = options->ramp_s >= 0 ? options->ramp_s : ramp;
+        duration = options->duration_s >= 0 ? options->duration_s : duration;
+    }
+    times.begin_ns = run->begin_ns + (int64_t)(seconds(group->start_delay_s, &actor, 0) * 1e9);
+    times.ramp_ns = (int64_t)(ramp * 1e9);
+    times.end_ns = duration > 0 ? times.begin_ns + (int64_t)(duration * 1e9) : INT64_MAX;
+    times.iterations = text_int(group->iterations, &actor, -1);
+    vars_free(vars);
+    return times;
+}
+
+// The users of the groups from `first` on, dealt to the loops in turn.
+static void deal_users(Watch *watch, const Group *groups, size_t n, User **users, size_t *lens)
+{
+    Run *run = watch->run;
+    GroupTimes *times = NEW_ARRAY(GroupTimes, n);
+    size_t main_groups = 0, total = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        main_groups += !groups[i].is_setup;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (groups[i].is_setup == run->is_setup) {
+            times[i] = group_times(run, &groups[i], main_groups);
+            total += (size_t)times[i].users;
+        }
+    }
+    for (int l = 0; l < watch->loop_len; l++) {
+        users[l] = calloc(total / (size_t)watch->loop_len + 1, sizeof **users);
+        if (!users[l]) {
+            die("out of memory");
+        }
+    }
+    for (size_t i = 0, number = 0; i < n; i++) {
+        for (int64_t u = 0; u < times[i].users; u++, number++) {
+            size_t l = number % (size_t)watch->loop_len;
+            users[l][lens[l]++] = (User){
+                .group = &groups[i],
+                .actor = {.number = (uint32_t)number + (run->is_setup ? SETUP_NUMBERS : 0)},
+                .due_ns = times[i].begin_ns + times[i].ramp_ns / times[i].users * u,
+                .end_ns = times[i].end_ns,
+                .iterations = times[i].iterations,
+            };
+        }
+        int64_t ramp_end = times[i].begin_ns + times[i].ramp_ns;
+        watch->ramp_end_ns = ramp_end > watch->ramp_end_ns ? ramp_end : watch->ramp_end_ns;
+        watch->end_ns = times[i].end_ns > watch->end_ns ? times[i].end_ns : watch->end_ns;
+    }
+    run->user_count = (uint32_t)total;
+    atomic_store(&run->running, (uint32_t)total);
+    atomic_store(&run->finished_one, 0);
+}
+
+// From here on counts belong to the steady window.
+static void begin_steady(Watch *watch, int64_t now)
+{
+    watch->steady_ns = now;
+    for (int i = 0; i < watch->loop_len; i++) {
+        Loop *loop = &watch->loops[i];
+        pthread_mutex_lock(&loop->lock);
+        tallies_merge(&watch->run->result->whole, &loop->tallies);
+        tallies_reset(&loop->tallies);
+        pthread_mutex_unlock(&loop->lock);
+        watch->cpu_at_steady[i] = atomic_load(&loop->cpu_ns);
+    }
+}
+
+static void show_progress(Watch *watch, int64_t now)
+{
+    Run *run = watch->run;
+    Progress progress = {.at_s = (double)(now - run->begin_ns) / 1e9,
+                         .span_s = (double)(now - watch->tick_ns) / 1e9,
+                         .users = atomic_load(&run->running),
+                         .is_steady = watch->steady_ns != 0};
+    Hist *transactions = hist_new(2, (int64_t)3600 * 1000000);
+    Hist *requests = hist_new(2, (int64_t)3600 * 1000000);
+
+    for (int i = 0; i < watch->loop_len; i++) {
+        Loop *loop = &watch->loops[i];
+        pthread_mutex_lock(&loop->lock);
+        hist_merge(transactions, loop->live);
+        hist_merge(requests, loop->live_requests);
+        hist_reset(loop->live);
+        hist_reset(loop->live_requests);
+        progress.transactions += loop->live_transactions;
+        progress.requests += loop->live_requests_count;
+        progress.errors += loop->live_errors;
+        loop->live_transactions = loop->live_requests_count = loop->live_errors = 0;
+        pthread_mutex_unlock(&loop->lock);
+    }
+    const Hist *shown = hist_count(transactions) > 0 ? transactions : requests;
+    if (hist_count(shown) > 0) {
+        progress.p50_us = hist_percentile(shown, 50);
+        progress.p95_us = hist_percentile(shown, 95);
+    }
+    watch->tick_ns = now;
+    run->options->progress(&progress, run->options->context);
+    hist_free(transactions);
+    hist_free(requests);
+}
+
+// Waits for the end; starts the steady window and shows the progress on the way.
+static void watch_phase(Watch *watch)
+{
+    Run *run = watch->run;
+    const struct timespec pause = {.tv_nsec = TICK_MS * 1000000L};
+    int64_t warm_ns = watch->ramp_end_ns + (int64_t)(run->options->warmup_s * 1e9);
+
+    watch->tick_ns = run->begin_ns;
+    while (atomic_load(&run->running) > 0 && !atomic_load(&run->stop)) {
+        nanosleep(&pause, NULL);
+        int64_t now = clock_ns();
+        if (stop_requested || now >= watch->end_ns) {
+            break;
+        }
+        if (run->is_setup) {
+            continue;
+        }
+        if (!watch->steady_ns && now >= warm_ns &&
+            atomic_load(&run->finished_one) >= run->user_count) {
+            begin_steady(watch, now);
+        }
+        if (run->options->progress && now - watch->tick_ns >= 1000000000) {
+            show_progress(watch, now);
+        }
+    }
+    atomic_store(&run->stop, true);
+}
+
+static void sum_up(Watch *watch, int64_t end_ns)
+{
+    RunResult *result = watch->run->result;
+    Run *run = watch->run;
+    int64_t from = watch->steady_ns ? watch->steady_ns : run->begin_ns;
+
+    result->is_steady = watch->steady_ns != 0;
+    result->run_s = (double)(end_ns - run->begin_ns) / 1e9;
+    result->window_from_s = (double)(from - run->begin_ns) / 1e9;
+    result->window_s = (double)(end_ns - from) / 1e9;
+    result->users = run->user_count;
+    for (int i = 0; i < watch->loop_len; i++) {
+        Loop *loop = &watch->loops[i];
+        double cpu_s = (double)(atomic_load(&loop->cpu_ns) - watch->cpu_at_steady[i]) / 1e9;
+        tallies_merge(&result->steady, &loop->tallies);
+        result->cpu_s += cpu_s;
+        result->busiest =
+            cpu_s / result->window_s > result->busiest ? cpu_s / result->window_s : result->busiest;
+    }
+    tallies_merge(&result->whole, &result->steady);
+    result->was_stopped = atomic_load(&run->is_aborted);
+    const Hist *beats = result->steady.heartbeat.ok;
+    result->is_limited =
+        result->busiest > BUSY_LIMIT || (beats && hist_percentile(beats, 99) > LAG_LIMIT_US);
+}
+
+// Variables that a setup group ended with are properties of the others.
+static void keep_properties(const Loop *loop)
+{
+    const Plan *plan = loop->run->plan;
+    Str value;
+
+    for (size_t u = 0; u < loop->user_len; u++) {
+        for (uint32_t i = 0; i < plan->symbols.len; i++) {
+            if (!plan->symbols.at[i].is_pinned && vars_get(loop->users[u].actor.vars, i, &value)) {
+                plan_set_property(plan, plan->symbols.at[i].name, value);
+            }
+        }
+    }
+}
+
+static void run_phase(Run *run, const Group *groups, size_t n)
+{
+    Watch watch = {.run = run, .loop_len = run->is_setup ? 1 : run->options->threads};
+    User **users = NEW_ARRAY(User *, watch.loop_len);
+    size_t *lens = NEW_ARRAY(size_t, watch.loop_len);
+
+    watch.loops = NEW_ARRAY(Loop, watch.loop_len);
+    run->begin_ns = clock_ns();
+    atomic_store(&run->stop, false);
+    deal_users(&watch, groups, n, users, lens);
+    for (int i = 0; i < watch.loop_len; i++) {
+        loop_start(run, &watch.loops[i], users[i], lens[i]);
+    }
+    watch_phase(&watch);
+    int64_t end_ns = clock_ns();
+    for (int i = 0; i < watch.loop_len; i++) {
+        loop_join(&watch.loops[i]);
+    }
+    if (run->is_setup) {
+        keep_properties(&watch.loops[0]);
+        tallies_merge(&run->result->whole, &watch.loops[0].tallies);
+    } else {
+        sum_up(&watch, end_ns);
+        if (run->options->progress) {
+            show_progress(&watch, end_ns);
+        }
+    }
+    for (int i = 0; i < watch.loop_len; i++) {
+        loop_close(&watch.loops[i]);
+        free(users[i]);
+    }
+}
+
+Err *driver_run(const Plan *plan, const DriverOptions *options, RunResult *result)
+{
+    Run *run = NEW(Run);
+
+    *run = (Run){.plan = plan, .options = options, .result = result, .arena = arena_new(16 << 20)};
+    if (options->threads < 1 || options->threads > THREADS_MAX) {
+        return err_text(400, "--threads must be from 1 to %d", THREADS_MAX);
+    }
+    pthread_mutex_init(&run->lock, NULL);
+    tallies_open(&result->steady, plan);
+    tallies_open(&result->whole, plan);
+    TRY(read_url(run, options->url));
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    for (size_t i = 0; i < plan->group_len; i++) {
+        if (!plan->groups[i].is_setup) {
+            continue;
+        }
+        run->is_setup = true;
+        run_phase(run, &plan->groups[i], 1);
+        if (result->sample_len > 0) {
+            return err_text(502, "the set-up \"" STR_FMT "\" failed",
+                            STR_ARG(plan->groups[i].name));
+        }
+    }
+    run->is_setup = false;
+    run_phase(run, plan->groups, plan->group_len);
+    return NULL;
+}

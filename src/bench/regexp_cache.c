@@ -1,0 +1,172 @@
+// Regular expressions: patterns without special characters are plain text searches, all others go
+// to ICU. ICU's matchers keep state, so that every thread works on a clone of its own, made at
+// first use.
+#include "regexp.h"
+
+#include "base/die.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unicode/uregex.h>
+
+enum {
+    TIME_LIMIT_STEPS = 1000, // about milliseconds, then the text counts as not matching
+};
+
+struct Regexp {
+    pthread_mutex_t lock; // guards the cloning of `compiled`
+    Str literal;          // the pattern's text when it means itself
+    bool is_literal;
+    URegularExpression *compiled;
+    int groups;
+    pthread_key_t clone; // of the calling thread
+};
+
+// Without the backslashes of `\/` and `\"`; false if anything in it is more than a character.
+static bool literal_of(Str pattern, Str *literal)
+{
+    char *text = arena_alloc(arena_current(), pattern.len + 1);
+    size_t len = 0;
+
+    for (size_t i = 0; i < pattern.len; i++) {
+        char c = pattern.at[i];
+        if (c == '\\' && i + 1 < pattern.len && strchr("/\"\\.[](){}?*+|^$-", pattern.at[i + 1])) {
+            c = pattern.at[++i];
+        } else if (strchr("\\.[](){}?*+|^$", c)) {
+            return false;
+        }
+        text[len++] = c;
+    }
+    *literal = (Str){text, len};
+    return true;
+}
+
+static void close_clone(void *clone)
+{
+    uregex_close(clone);
+}
+
+Err *regexp_compile(Str pattern, Regexp **out)
+{
+    Regexp *regexp = NEW(Regexp);
+    UErrorCode status = U_ZERO_ERROR;
+    UParseError where = {0};
+
+    pthread_mutex_init(&regexp->lock, NULL);
+    regexp->is_literal = literal_of(pattern, &regexp->literal);
+    if (!regexp->is_literal) {
+        UText *text = utext_openUTF8(NULL, pattern.at, (int64_t)pattern.len, &status);
+        regexp->compiled = uregex_openUText(text, 0, &where, &status);
+        utext_close(text);
+        if (U_FAILURE(status)) {
+            return err_text(400, "regular expression \"" STR_FMT "\": %s", STR_ARG(pattern),
+                            u_errorName(status));
+        }
+        uregex_setTimeLimit(regexp->compiled, TIME_LIMIT_STEPS, &status);
+        regexp->groups = uregex_groupCount(regexp->compiled, &status);
+        if (pthread_key_create(&regexp->clone, close_clone)) {
+            die("too many regular expressions");
+        }
+    }
+    *out = regexp;
+    return NULL;
+}
+
+int regexp_groups(const Regexp *regexp)
+{
+    return regexp->groups < REGEXP_GROUPS_MAX ? regexp->groups : REGEXP_GROUPS_MAX - 1;
+}
+
+static URegularExpression *clone_of_thread(const Regexp *regexp)
+{
+    URegularExpression *clone = pthread_getspecific(regexp->clone);
+
+    if (!clone) {
+        UErrorCode status = U_ZERO_ERROR;
+        pthread_mutex_lock((pthread_mutex_t *)&regexp->lock);
+        clone = uregex_clone(regexp->compiled, &status);
+        pthread_mutex_unlock((pthread_mutex_t *)&regexp->lock);
+        if (U_FAILURE(status) || pthread_setspecific(regexp->clone, clone)) {
+            die("out of memory for a regular expression");
+        }
+    }
+    return clone;
+}
+
+static URegularExpression *begin(const Regexp *regexp, Str text, UText *utext)
+{
+    URegularExpression *matcher = clone_of_thread(regexp);
+    UErrorCode status = U_ZERO_ERROR;
+
+    utext_openUTF8(utext, text.len ? text.at : "", (int64_t)text.len, &status);
+    uregex_setUText(matcher, utext, &status);
+    if (U_FAILURE(status)) {
+        die("regular expression: %s", u_errorName(status));
+    }
+    return matcher;
+}
+
+bool regexp_finds(const Regexp *regexp, Str text)
+{
+    if (regexp->is_literal) {
+        return str_find(text, regexp->literal, 0) >= 0;
+    }
+    UText utext = UTEXT_INITIALIZER;
+    UErrorCode status = U_ZERO_ERROR;
+    bool found = uregex_find64(begin(regexp, text, &utext), 0, &status) && U_SUCCESS(status);
+    utext_close(&utext);
+    return found;
+}
+
+bool regexp_matches(const Regexp *regexp, Str text)
+{
+    if (regexp->is_literal) {
+        return str_eq(text, regexp->literal);
+    }
+    UText utext = UTEXT_INITIALIZER;
+    UErrorCode status = U_ZERO_ERROR;
+    bool found = uregex_matches64(begin(regexp, text, &utext), 0, &status) && U_SUCCESS(status);
+    utext_close(&utext);
+    return found;
+}
+
+static size_t find_literals(const Regexp *regexp, Str text, RegexpMatch *matches, size_t max)
+{
+    size_t count = 0, from = 0;
+
+    while (count < max && regexp->literal.len > 0) {
+        ptrdiff_t at = str_find(text, regexp->literal, from);
+        if (at < 0) {
+            break;
+        }
+        from = (size_t)at + regexp->literal.len;
+        matches[count++] = (RegexpMatch){.group = {str_sub(text, (size_t)at, from)}};
+    }
+    return count;
+}
+
+size_t regexp_find_all(const Regexp *regexp, Str text, RegexpMatch *matches, size_t max)
+{
+    if (regexp->is_literal) {
+        return find_literals(regexp, text, matches, max);
+    }
+    UText utext = UTEXT_INITIALIZER;
+    UErrorCode status = U_ZERO_ERROR;
+    URegularExpression *matcher = begin(regexp, text, &utext);
+    size_t count = 0;
+
+    for (bool found = max > 0 && uregex_find64(matcher, 0, &status);
+         found && count < max && U_SUCCESS(status); found = uregex_findNext(matcher, &status)) {
+        matches[count] = (RegexpMatch){0};
+        for (int g = 0; g <= regexp_groups(regexp); g++) {
+            int64_t from = uregex_start64(matcher, g, &status);
+            int64_t to = uregex_end64(matcher, g, &status);
+            matches[count].group[g] =
+                from < 0 ? (Str){"", 0} : str_sub(text, (size_t)from, (size_t)to);
+        }
+        count++;
+    }
+    utext_close(&utext);
+    return count;
+}

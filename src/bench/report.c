@@ -1,0 +1,190 @@
+// Printing a run: the live line and the tables.
+#include "report.h"
+
+#include <inttypes.h>
+
+enum {
+    LABEL_WIDTH = 58,
+    QUIET_EVERY_S = 10,
+    FAILURES_SHOWN = 5,
+    P99_MIN = 500, // fewer values say nothing about the 99th percentile
+};
+
+void report_progress(const Progress *progress, void *context)
+{
+    LiveView *view = context;
+    double span = progress->span_s > 0 ? progress->span_s : 1;
+    char line[256];
+
+    if (view->timeline) {
+        fprintf(view->timeline, "%.1f,%d,%" PRIu64 ",%.1f,%.1f,%.3f,%.3f,%" PRIu64 "\n",
+                progress->at_s, progress->is_steady, progress->users,
+                (double)progress->transactions / span, (double)progress->requests / span,
+                (double)progress->p50_us / 1000, (double)progress->p95_us / 1000, progress->errors);
+        fflush(view->timeline);
+    }
+    snprintf(line, sizeof line,
+             "%6.0f s%s  %4" PRIu64 " users  %8.1f tx/s  %9.1f req/s  p50 %8.2f ms  p95 %8.2f ms  "
+             "errors %" PRIu64,
+             progress->at_s, progress->is_steady ? " " : "*", progress->users,
+             (double)progress->transactions / span, (double)progress->requests / span,
+             (double)progress->p50_us / 1000, (double)progress->p95_us / 1000, progress->errors);
+    if (view->is_terminal) {
+        fprintf(view->out, "\r\033[K%s", line);
+    } else if ((int64_t)progress->at_s % QUIET_EVERY_S == 0) {
+        fprintf(view->out, "%s\n", line);
+    }
+    fflush(view->out);
+}
+
+// 12 characters of milliseconds, or blank.
+static const char *ms(const Hist *hist, double percent, int64_t least)
+{
+    if (!hist || hist_count(hist) < least || hist_count(hist) == 0) {
+        return str_z(str_fmt("%10s", ""));
+    }
+    return str_z(str_fmt("%10.2f", (double)hist_percentile(hist, percent) / 1000));
+}
+
+static void print_row(FILE *out, Str label, const Tally *tally, double window_s)
+{
+    const Hist *ok = tally->ok;
+    int64_t n = ok ? hist_count(ok) : 0;
+    Str shown = str_sub(label, 0, LABEL_WIDTH);
+
+    fprintf(out, "%-*.*s %9" PRIu64 " %7" PRIu64 " %10.2f", LABEL_WIDTH, (int)shown.len, shown.at,
+            tally_count(tally), tally_failed(tally), (double)tally_count(tally) / window_s);
+    if (n == 0) {
+        fprintf(out, "\n");
+        return;
+    }
+    fprintf(out, " %10.2f%s%s%s %10.2f\n", hist_mean(ok) / 1000, ms(ok, 50, 1), ms(ok, 95, 1),
+            ms(ok, 99, P99_MIN), (double)hist_max(ok) / 1000);
+}
+
+static void print_head(FILE *out, const char *what)
+{
+    fprintf(out, "\n%-*s %9s %7s %10s %10s%10s%10s%10s %10s\n", LABEL_WIDTH, what, "count",
+            "errors", "per s", "mean ms", "p50 ms", "p95 ms", "p99 ms", "max ms");
+}
+
+static void print_tables(FILE *out, const Plan *plan, const RunResult *result)
+{
+    const Tallies *steady = &result->steady;
+
+    if (steady->transaction_len > 0) {
+        print_head(out, "TRANSACTION");
+    }
+    for (size_t i = 0; i < steady->transaction_len; i++) {
+        if (tally_count(&steady->transactions[i]) > 0) {
+            print_row(out, plan->transactions.at[i], &steady->transactions[i], result->window_s);
+        }
+    }
+    if (steady->transaction_len > 1) {
+        print_row(out, S("all transactions"), &steady->all_transactions, result->window_s);
+    }
+    print_head(out, "REQUEST");
+    for (size_t i = 0; i < steady->request_len; i++) {
+        if (tally_count(&steady->requests[i]) > 0) {
+            print_row(out, plan->requests.at[i], &steady->requests[i], result->window_s);
+        }
+    }
+    print_row(out, S("all requests"), &steady->all_requests, result->window_s);
+    fprintf(out, "\nTimes are those of answers that were right. From the first byte sent to the "
+                 "last byte read.\n");
+}
+
+static double late_ms(const Tally *tally)
+{
+    return tally->ok && hist_count(tally->ok) > 0 ? (double)hist_percentile(tally->ok, 99) / 1000
+                                                  : 0;
+}
+
+static void print_driver(FILE *out, const RunResult *result)
+{
+    const Tallies *steady = &result->steady;
+    uint64_t requests = tally_count(&steady->all_requests);
+
+    fprintf(out, "Window: %s, %.1f s from second %.1f of %.1f.\n",
+            result->is_steady ? "steady" : "whole run (it was too short for a steady window)",
+            result->window_s, result->window_from_s, result->run_s);
+    fprintf(out, "Bytes: %.1f MB received, %.1f MB sent. Connections made: %" PRIu64 ".\n",
+            (double)steady->all_requests.bytes_in / 1e6,
+            (double)steady->all_requests.bytes_out / 1e6, tally_count(&steady->connects));
+    fprintf(out,
+            "Driver: %.2f s CPU (%.1f us per request), busiest loop %.0f %% of a core, late by "
+            "%.2f ms (p99), begins after pauses late by %.2f ms (p99).\n",
+            result->cpu_s, requests ? result->cpu_s * 1e6 / (double)requests : 0,
+            result->busiest * 100, late_ms(&steady->heartbeat), late_ms(&steady->lag));
+    if (result->is_limited) {
+        fprintf(out, "DRIVER-LIMITED: these figures describe the driver's machine, not the "
+                     "server.\n");
+    }
+    if (result->whole.cut > 0) {
+        fprintf(out, "Cut by the end and not counted: %" PRIu64 ".\n", result->whole.cut);
+    }
+    if (result->whole.unserved > 0) {
+        fprintf(out, "Arrivals for which no user was free until the end: %" PRIu64 ".\n",
+                result->whole.unserved);
+    }
+    if (result->whole.exhausted > 0) {
+        fprintf(out, "Users that ended because a data file was used up: %" PRIu64 ".\n",
+                result->whole.exhausted);
+    }
+}
+
+static void print_indented(FILE *out, const char *title, Str text)
+{
+    fprintf(out, "    %s", title);
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c == '\n' && i + 1 < text.len) {
+            fprintf(out, "\n             ");
+        } else if (c >= ' ' && c != 0x7F) {
+            fputc(c, out);
+        }
+    }
+    fputc('\n', out);
+}
+
+static void print_failures(FILE *out, const RunResult *result)
+{
+    const Tally *all = &result->whole.all_requests;
+
+    if (result->sample_len == 0) {
+        return;
+    }
+    fprintf(out, "\nERRORS in the whole run:");
+    for (int i = 0; i < FAIL_CLASSES; i++) {
+        if (all->failures[i] > 0) {
+            fprintf(out, " %s %" PRIu64, failure_name((Failure)i), all->failures[i]);
+        }
+    }
+    fprintf(out, "\n");
+    for (size_t i = 0; i < result->sample_len && i < FAILURES_SHOWN; i++) {
+        const FailureSample *sample = &result->samples[i];
+        fprintf(out, "%zu. " STR_FMT " (second %.1f, %s): " STR_FMT "\n", i + 1,
+                STR_ARG(sample->request), sample->at_s, failure_name(sample->failure),
+                STR_ARG(sample->why));
+        print_indented(out, "sent     ", sample->sent);
+        print_indented(out, "answered ", sample->answer);
+    }
+}
+
+void report_print(FILE *out, const Plan *plan, const DriverOptions *options,
+                  const RunResult *result)
+{
+    static const char *const models[] = {"effective", "written", "none"};
+
+    fprintf(out,
+            "\n" STR_FMT " (" STR_FMT ") at " STR_FMT ": %" PRIu64
+            " users, think times %s, seed %" PRIu64 "\n",
+            STR_ARG(plan->name), STR_ARG(plan->title), STR_ARG(options->url), result->users,
+            models[options->think], options->seed);
+    print_tables(out, plan, result);
+    print_driver(out, result);
+    print_failures(out, result);
+    if (result->was_stopped) {
+        fprintf(out, "The plan stopped the run after a failure.\n");
+    }
+}
