@@ -3,8 +3,6 @@
 // Source: spec/storage-and-cql.md 2.9, 2.11.
 #include "cql/parse.h"
 
-#include <string.h>
-
 bool part_is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -12,7 +10,18 @@ bool part_is_blank(char c)
 
 static bool ends_word(char c)
 {
-    return part_is_blank(c) || (c && strchr("()=<>/\"", c));
+    switch (c) {
+    case '(':
+    case ')':
+    case '=':
+    case '<':
+    case '>':
+    case '/':
+    case '"':
+        return true;
+    default:
+        return part_is_blank(c);
+    }
 }
 
 static size_t relation_end(Str text, size_t at)

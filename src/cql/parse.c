@@ -16,7 +16,11 @@ static bool is_utf8(Str text)
     const uint8_t *at = (const uint8_t *)text.at;
 
     for (size_t i = 0; i < text.len;) {
-        UChar32 c = 0;
+        UChar32 c = at[i];
+        if (c > 0 && c < 0x80) {
+            i++;
+            continue;
+        }
         U8_NEXT(at, i, text.len, c);
         if (c <= 0) {
             return false;
@@ -75,7 +79,7 @@ static Err *prepare(Str text, const char **prepared)
 
 typedef struct {
     Str text;
-    Str index; // of the clause before: lists of ids share one
+    Str index, relation; // of the clause before: lists of ids share them
 } Reading;
 
 static Str copy_z(const char *z)
@@ -204,7 +208,7 @@ static Err *refuse_bare_term(const Reading *reading, const struct cql_node *node
 
 static Err *read_clause(Reading *reading, const struct cql_node *node, Cql **out)
 {
-    Str index = str_of(node->u.st.index);
+    Str index = str_of(node->u.st.index), relation = str_of(node->u.st.relation);
     Cql *clause = NEW(Cql);
 
     if (str_eq_nocase(index, S("cql.serverChoice"))) {
@@ -214,20 +218,23 @@ static Err *read_clause(Reading *reading, const struct cql_node *node, Cql **out
         return err_text(400, "CQL: Unsupported prefix assignment: " STR_FMT,
                         STR_ARG(reading->text));
     }
-    if (!relation_of(str_of(node->u.st.relation), &clause->relation)) {
-        return err_text(400, "CQL: Unsupported relation %s: " STR_FMT, node->u.st.relation,
+    if (!relation_of(relation, &clause->relation)) {
+        return err_text(400, "CQL: Unsupported relation " STR_FMT ": " STR_FMT, STR_ARG(relation),
                         STR_ARG(reading->text));
     }
     TRY(read_modifiers(node->u.st.modifiers, &clause->modifiers, &clause->modifier_count));
     if (!str_eq(reading->index, index)) {
         reading->index = str_copy(arena_current(), index);
     }
+    if (!str_eq(reading->relation, relation)) {
+        reading->relation = str_copy(arena_current(), relation);
+    }
     bool is_all = str_eq_nocase(index, S("cql.allRecords"));
     clause->kind = is_all ? CQL_ALL : CQL_CLAUSE;
     clause->index = reading->index;
     clause->is_number = has_modifier(clause->modifiers, clause->modifier_count, "number");
     clause->term = read_term(node);
-    clause->relation_text = copy_z(node->u.st.relation);
+    clause->relation_text = reading->relation;
     *out = clause;
     return NULL;
 }
