@@ -51,6 +51,8 @@ bool same_table(const Collection *a, const Collection *b);
 Str path_text(const Json *doc, Str path);
 // Text of a field: path, several paths, or computed.
 Str field_text(const Field *field, const Json *doc);
+// False if no record of the type can have a value there.
+bool path_may_exist(const RecordType *record, Str path);
 // Folds as the field compares.
 Str field_fold(const Field *field, Str text);
 // What the side column holds.

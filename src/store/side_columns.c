@@ -193,3 +193,35 @@ Str ids_json(const Str *ids, size_t n)
     buf_char(&out, ']');
     return buf_str(&out);
 }
+
+static const Property *property_named(const Property *properties, Str name)
+{
+    for (const Property *one = properties; one && one->name; one++) {
+        if (str_eq_z(name, one->name)) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+bool path_may_exist(const RecordType *record, Str path)
+{
+    const Property *properties = record ? record->properties : NULL;
+    bool is_open = !record || record->open;
+    Str part;
+
+    while (str_next(&path, '.', &part)) {
+        const Property *property = property_named(properties, part);
+        if (!property) {
+            return is_open;
+        }
+        // What is not described may hold anything.
+        if (property->type == ANY || property->type == METADATA ||
+            (property->type == OBJECT && !property->of)) {
+            return true;
+        }
+        properties = property->of;
+        is_open = property->open;
+    }
+    return true;
+}

@@ -1,0 +1,636 @@
+// Lists: the records of a query in chunks, however many they are, and how many there are.
+//
+// The first 1,000 records come by one statement. Beyond that a list without a filter goes on by id;
+// any other notes the pk of every record (8 bytes each) and reads the records by pk as it goes.
+// Between chunks a detached list holds no snapshot (decision 42). Totals: decision 7.
+#include "store/query.h"
+
+#include "base/die.h"
+
+#include <string.h>
+
+enum {
+    CHUNK_ROWS = 1000,
+    CHUNK_BYTES = 4 * 1024 * 1024,
+    PKS_IN_BLOCK = 8192,
+    PKS_IN_STATEMENT = 100,
+    COUNT_CAP = 10001,
+    TEXTS_MAX = 1024 * 1024 * 1024,
+};
+
+typedef struct PkBlock {
+    struct PkBlock *next;
+    size_t len;
+    int64_t pks[PKS_IN_BLOCK];
+} PkBlock;
+
+// One record of the chunk: its place in `bytes`.
+typedef struct {
+    int64_t pk;
+    size_t from, len;
+} Slot;
+
+struct List {
+    Db *db;
+    Tx *tx; // NULL: detached
+    const Collection *of;
+    Plan plan;
+    int64_t offset, limit;
+    Totals totals;
+    int64_t total;
+    int64_t given;   // records handed out
+    bool is_counted; // total is exact
+
+    // The chunk in memory.
+    Buf bytes;
+    Slot *slots;
+    size_t slot_count, slot_at;
+    bool is_decorated; // by on_read, from one buffer into the other
+    Buf spare_bytes;
+    Slot *spare_slots;
+
+    // What is left behind it.
+    bool goes_on_by_id;
+    Str last_id;
+    PkBlock *pks, *last_pks;
+    size_t pk_at; // in the first block
+    int64_t pk_count;
+};
+
+// ---------------------------------------------------------------------------------------------
+// Chunks
+
+static void pk_add(List *list, int64_t pk)
+{
+    if (!list->last_pks || list->last_pks->len == PKS_IN_BLOCK) {
+        PkBlock *block = NEW(PkBlock);
+        if (list->last_pks) {
+            list->last_pks->next = block;
+        } else {
+            list->pks = block;
+        }
+        list->last_pks = block;
+    }
+    list->last_pks->pks[list->last_pks->len++] = pk;
+    list->pk_count++;
+}
+
+static bool pk_next(List *list, int64_t *pk)
+{
+    if (list->pks && list->pk_at == list->pks->len) {
+        list->pks = list->pks->next;
+        list->pk_at = 0;
+        if (!list->pks) {
+            list->last_pks = NULL;
+        }
+    }
+    if (!list->pks) {
+        return false;
+    }
+    *pk = list->pks->pks[list->pk_at++];
+    list->pk_count--;
+    return true;
+}
+
+static void chunk_start(List *list)
+{
+    if (!list->slots) {
+        list->slots = NEW_ARRAY(Slot, CHUNK_ROWS);
+        list->bytes = buf_new(arena_current(), TEXTS_MAX);
+    }
+    buf_clear(&list->bytes);
+    list->slot_count = list->slot_at = 0;
+}
+
+static Slot *chunk_add(List *list, int64_t pk, Str text)
+{
+    Slot *slot = &list->slots[list->slot_count++];
+
+    *slot = (Slot){pk, list->bytes.len, text.len};
+    buf_add(&list->bytes, text);
+    return slot;
+}
+
+// The record with its computed members. The parsed record is given back at once; its text goes by
+// way of the scratch arena, because the chunk's buffer may grow.
+static Err *chunk_add_decorated(List *list, Tx *tx, int64_t pk, Str text)
+{
+    ArenaMark mark = arena_mark(arena_current());
+    ArenaMark scratch = arena_mark(scratch_arena());
+    Json *doc = json_parse_stored(text);
+    Err *err = list->of->on_read(tx, doc);
+
+    if (err) {
+        return err;
+    }
+    Str decorated = str_copy(scratch_arena(), json_text(doc));
+    arena_release(arena_current(), mark);
+    chunk_add(list, pk, decorated);
+    arena_release(scratch_arena(), scratch);
+    return NULL;
+}
+
+// on_read runs statements of its own, so it is called when the chunk's statement has ended.
+static Err *chunk_decorate(List *list, Tx *tx)
+{
+    Buf plain = list->bytes;
+    Slot *slots = list->slots;
+    size_t n = list->slot_count;
+
+    if (!list->is_decorated || !n) {
+        return NULL;
+    }
+    list->bytes = list->spare_bytes;
+    list->slots = list->spare_slots;
+    chunk_start(list);
+    for (size_t i = 0; i < n; i++) {
+        Str text = {plain.at + slots[i].from, slots[i].len};
+        TRY(chunk_add_decorated(list, tx, slots[i].pk, text));
+    }
+    list->spare_bytes = plain;
+    list->spare_slots = slots;
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The first chunk, and by id
+
+static const char *select_sql(const List *list, const char *what, Str condition)
+{
+    Buf sql = buf_new(arena_current(), SQL_MAX);
+
+    buf_fmt(&sql, "select %s from \"%s\"", what, list->of->table);
+    if (list->plan.where.at) {
+        buf_add_z(&sql, " where ");
+        buf_add(&sql, list->plan.where);
+    }
+    if (condition.at) {
+        buf_add_z(&sql, list->plan.where.at ? " and " : " where ");
+        buf_add(&sql, condition);
+    }
+    buf_add_z(&sql, " order by ");
+    buf_add(&sql, list->plan.order_by);
+    buf_fmt(&sql, " limit $%zu offset $%zu", list->plan.args.len + 1, list->plan.args.len + 2);
+    return str_z(buf_str(&sql));
+}
+
+// The query's arguments and two more.
+static Args with_page(const List *list, int64_t limit, int64_t offset, Str id)
+{
+    size_t n = list->plan.args.len;
+    Arg *args = NEW_ARRAY(Arg, n + 3);
+
+    if (n) {
+        memcpy(args, list->plan.args.at, n * sizeof *args);
+    }
+    args[n++] = A_INT(limit);
+    args[n++] = A_INT(offset);
+    if (id.at) {
+        args[n++] = A_TEXT(id);
+    }
+    return (Args){args, n};
+}
+
+// When the texts get many, the rest of the chunk is only noted.
+static Err *take_first(const Row *row, void *context)
+{
+    List *list = context;
+    int64_t pk = row_int(row, 0);
+
+    if (list->bytes.len > CHUNK_BYTES || list->pk_count) {
+        pk_add(list, pk);
+        return NULL;
+    }
+    chunk_add(list, pk, row_text(row, 2));
+    if (list->slot_count == CHUNK_ROWS) {
+        list->last_id = str_copy(arena_current(), row_text(row, 1));
+    }
+    return NULL;
+}
+
+static Err *take_by_id(const Row *row, void *context)
+{
+    List *list = context;
+
+    if (list->bytes.len > CHUNK_BYTES) {
+        return err_text(0, "enough");
+    }
+    chunk_add(list, row_int(row, 0), row_text(row, 2));
+    list->last_id = str_copy(arena_current(), row_text(row, 1));
+    return NULL;
+}
+
+static Err *take_pk(const Row *row, void *context)
+{
+    pk_add(context, row_int(row, 0));
+    return NULL;
+}
+
+static Err *first_chunk(List *list, Tx *tx)
+{
+    int64_t want = list->limit < CHUNK_ROWS ? list->limit : CHUNK_ROWS;
+
+    chunk_start(list);
+    TRY(sql_rows(tx, select_sql(list, "pk, id, doc", (Str){0}),
+                 with_page(list, want, list->offset, (Str){0}), take_first, list));
+    int64_t read = (int64_t)list->slot_count + list->pk_count;
+    if (read < CHUNK_ROWS || list->limit <= CHUNK_ROWS) {
+        return NULL;
+    }
+    if (list->plan.is_by_id && !list->plan.has_filter && !list->pk_count) {
+        list->goes_on_by_id = true;
+        return NULL;
+    }
+    return sql_rows(tx, select_sql(list, "pk", (Str){0}),
+                    with_page(list, list->limit - CHUNK_ROWS, list->offset + CHUNK_ROWS, (Str){0}),
+                    take_pk, list);
+}
+
+static Err *chunk_by_id(List *list, Tx *tx)
+{
+    int64_t left = list->limit - list->given;
+    Str condition = str_fmt("id > $%zu", list->plan.args.len + 3);
+
+    chunk_start(list);
+    Err *err = sql_rows(tx, select_sql(list, "pk, id, doc", condition),
+                        with_page(list, left < CHUNK_ROWS ? left : CHUNK_ROWS, 0, list->last_id),
+                        take_by_id, list);
+    if (err && err->status != 0) {
+        return err;
+    }
+    list->goes_on_by_id = err != NULL || list->slot_count == CHUNK_ROWS;
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// By pk
+
+typedef struct {
+    List *list;
+    struct Wanted {
+        int64_t pk;
+        Str text;
+    } at[PKS_IN_STATEMENT];
+    size_t len;
+} ByPk;
+
+static Err *take_text(const Row *row, void *context)
+{
+    ByPk *by = context;
+    int64_t pk = row_int(row, 0);
+
+    for (size_t i = 0; i < by->len; i++) {
+        if (by->at[i].pk == pk) {
+            by->at[i].text = str_copy(scratch_arena(), row_text(row, 1));
+        }
+    }
+    return NULL;
+}
+
+static const char *by_pk_sql(const List *list)
+{
+    Buf sql = buf_new(arena_current(), SQL_MAX);
+
+    buf_fmt(&sql, "select pk, doc from \"%s\" where pk in (", list->of->table);
+    for (int i = 1; i <= PKS_IN_STATEMENT; i++) {
+        buf_fmt(&sql, "%s$%d", i > 1 ? ", " : "", i);
+    }
+    buf_char(&sql, ')');
+    return str_z(buf_str(&sql));
+}
+
+// Up to 100 of the noted records in their order; some may be gone.
+static Err *add_by_pk(List *list, Tx *tx, const char *sql)
+{
+    ByPk by = {.list = list};
+    Arg args[PKS_IN_STATEMENT];
+    int64_t pk;
+
+    while (by.len < PKS_IN_STATEMENT && list->slot_count + by.len < CHUNK_ROWS &&
+           pk_next(list, &pk)) {
+        by.at[by.len++].pk = pk;
+    }
+    for (size_t i = 0; i < PKS_IN_STATEMENT; i++) {
+        args[i] = A_INT(by.at[i < by.len ? i : 0].pk);
+    }
+    ArenaMark mark = arena_mark(scratch_arena());
+    TRY(sql_rows(tx, sql, (Args){args, PKS_IN_STATEMENT}, take_text, &by));
+    for (size_t i = 0; i < by.len; i++) {
+        if (by.at[i].text.at) {
+            chunk_add(list, by.at[i].pk, by.at[i].text);
+        }
+    }
+    arena_release(scratch_arena(), mark);
+    return NULL;
+}
+
+static Err *chunk_by_pk(List *list, Tx *tx)
+{
+    const char *sql = by_pk_sql(list);
+
+    chunk_start(list);
+    while (list->pk_count && list->slot_count < CHUNK_ROWS && list->bytes.len < CHUNK_BYTES) {
+        TRY(add_by_pk(list, tx, sql));
+    }
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Totals
+
+typedef struct {
+    int64_t count;
+    double part; // of the table that was looked at, as far as it can be told
+    int64_t table;
+} Counted;
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 0;
+}
+
+// Where an id stands among all ids, 0..1: they are random.
+static double id_place(Str id)
+{
+    double place = 0, weight = 1;
+
+    for (size_t i = 0; i < id.len && i < 8; i++) {
+        weight /= 16;
+        place += hex_digit(id.at[i]) * weight;
+    }
+    return place;
+}
+
+static Err *take_counted(const Row *row, void *context)
+{
+    Counted *counted = context;
+    double by_id = id_place(row_text(row, 1));
+
+    counted->count = row_int(row, 0);
+    counted->table = row_int(row, 3);
+    counted->part = counted->table ? (double)row_int(row, 2) / (double)counted->table : 1;
+    if (by_id < counted->part) {
+        counted->part = by_id;
+    }
+    return NULL;
+}
+
+// Counts to 10,001. Beyond, it estimates: the matches came in order of id or of pk (whichever the
+// database walked), so their last one tells which part of all they are.
+static Err *count_capped(List *list, Tx *tx)
+{
+    Counted counted = {0};
+    Str where = list->plan.where.at ? str_fmt(" where " STR_FMT, STR_ARG(list->plan.where)) : S("");
+    Str sql = str_fmt("select count(*), max(id), max(pk), (select max(pk) from \"%s\") from "
+                      "(select id, pk from \"%s\"" STR_FMT " limit %d) as part",
+                      list->of->table, list->of->table, STR_ARG(where), COUNT_CAP);
+
+    TRY(sql_rows(tx, sql.at, list->plan.args, take_counted, &counted));
+    list->total = counted.count;
+    list->is_counted = counted.count < COUNT_CAP;
+    if (!list->is_counted && counted.part > 0) {
+        double estimate = (double)counted.count / counted.part;
+        list->total = estimate < (double)counted.table ? (int64_t)estimate : counted.table;
+        list->total = list->total < COUNT_CAP ? COUNT_CAP : list->total;
+    }
+    return NULL;
+}
+
+static Err *take_count(const Row *row, void *context)
+{
+    *(int64_t *)context = row_int(row, 0);
+    return NULL;
+}
+
+static Err *count_exactly(Tx *tx, const Plan *plan, int64_t *out)
+{
+    Str where = plan->where.at ? str_fmt(" where " STR_FMT, STR_ARG(plan->where)) : S("");
+    Str sql = str_fmt("select count(*) from \"%s\"" STR_FMT, plan->of->table, STR_ARG(where));
+
+    return sql_rows(tx, sql.at, plan->args, take_count, out);
+}
+
+// Only when the page does not tell by itself that it is the last one.
+static Err *list_count(List *list, Tx *tx)
+{
+    int64_t read = (int64_t)list->slot_count + list->pk_count;
+    bool is_last = read < list->limit && !list->goes_on_by_id && (read || !list->offset);
+
+    if (list->is_counted) {
+        return NULL;
+    }
+    if (is_last) {
+        list->total = list->offset + read;
+        list->is_counted = true;
+        return NULL;
+    }
+    if (list->totals == TOTALS_NONE) {
+        return NULL;
+    }
+    if (list->totals == TOTALS_EXACT || !list->limit) {
+        list->is_counted = true;
+        return count_exactly(tx, &list->plan, &list->total);
+    }
+    TRY(count_capped(list, tx));
+    if (!read && list->total > list->offset) {
+        list->total = list->offset;
+    }
+    if (read && list->total < list->offset + read) {
+        list->total = list->offset + read;
+    }
+    return NULL;
+}
+
+int64_t list_total(const List *list)
+{
+    if (list->totals == TOTALS_NONE) {
+        return -1;
+    }
+    int64_t seen = list->given ? list->offset + list->given : 0;
+
+    return list->total < seen ? seen : list->total;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Lists
+
+static Err *take_scanned(int64_t pk, void *context)
+{
+    pk_add(context, pk);
+    return NULL;
+}
+
+static Err *list_scan(List *list, Tx *tx)
+{
+    Scan scan = {list->offset, list->limit, 0, take_scanned, list};
+
+    TRY(query_scan(tx, &list->plan, &scan));
+    list->total = scan.total;
+    list->is_counted = true;
+    return list->pk_count ? chunk_by_pk(list, tx) : NULL;
+}
+
+static Err *list_start(Tx *tx, const Collection *of, const ListRequest *request, bool is_decorated,
+                       List **out)
+{
+    List *list = NEW(List);
+
+    *list = (List){
+        .db = tx_db(tx),
+        .tx = tx,
+        .of = of,
+        .offset = request->offset,
+        .limit = request->limit,
+        .totals = request->totals,
+        .is_decorated = is_decorated,
+    };
+    TRY(query_plan(tx, of, request, &list->plan));
+    if (!list->plan.is_exact || (!list->plan.sorts_in_sql && list->limit)) {
+        TRY(list_scan(list, tx));
+    } else if (list->limit) {
+        TRY(first_chunk(list, tx));
+    }
+    TRY(list_count(list, tx));
+    TRY(chunk_decorate(list, tx));
+    *out = list;
+    return NULL;
+}
+
+Err *list_open(Tx *tx, const Collection *of, const ListRequest *request, List **out)
+{
+    return list_start(tx, of, request, of->on_read != NULL, out);
+}
+
+static Err *chunk_read(List *list, Tx *tx)
+{
+    if (list->pk_count) {
+        TRY(chunk_by_pk(list, tx));
+    } else {
+        TRY(chunk_by_id(list, tx));
+    }
+    return chunk_decorate(list, tx);
+}
+
+static Err *chunk_read_alone(List *list)
+{
+    TxOptions options = {.kind = READ};
+    Tx *tx = NULL;
+
+    TRY(tx_begin(list->db, &options, &tx));
+    Err *err = chunk_read(list, tx);
+    if (err) {
+        tx_rollback(tx);
+        return err;
+    }
+    return tx_commit(tx);
+}
+
+// The end of a walk by id tells the total.
+static void list_ended(List *list)
+{
+    if (!list->is_counted && list->given < list->limit && (list->given || !list->offset)) {
+        list->total = list->offset + list->given;
+        list->is_counted = true;
+    }
+}
+
+Err *list_next(List *list, Str *doc)
+{
+    *doc = (Str){0};
+    // A chunk may come out empty when its records were deleted meanwhile.
+    while (list->slot_at == list->slot_count) {
+        bool has_more = list->pk_count || (list->goes_on_by_id && list->given < list->limit);
+        if (!has_more) {
+            list_ended(list);
+            return NULL;
+        }
+        TRY(list->tx ? chunk_read(list, list->tx) : chunk_read_alone(list));
+    }
+    const Slot *slot = &list->slots[list->slot_at++];
+    *doc = (Str){list->bytes.at + slot->from, slot->len};
+    list->given++;
+    return NULL;
+}
+
+bool list_is_whole(const List *list)
+{
+    return !list->pk_count && !list->goes_on_by_id;
+}
+
+void list_detach(List *list)
+{
+    list->tx = NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// For module code
+
+Err *tx_list(Tx *tx, const Collection *of, Str cql, int64_t limit, Docs *out)
+{
+    ListRequest request = {.query = cql, .limit = limit, .totals = TOTALS_NONE};
+    Docs docs = {0};
+    size_t cap = 0;
+    List *list = NULL;
+    Str text;
+
+    TRY(list_start(tx, of, &request, false, &list));
+    for (;;) {
+        TRY(list_next(list, &text));
+        if (!text.at) {
+            break;
+        }
+        if (docs.len == cap) {
+            cap = cap ? cap * 2 : 16;
+            Json **more = NEW_ARRAY(Json *, cap);
+            if (docs.len) {
+                memcpy(more, docs.at, docs.len * sizeof *more);
+            }
+            docs.at = more;
+        }
+        Json *doc = json_parse_stored(text);
+        known_put(tx, of, json_str(doc, "id"), list->slots[list->slot_at - 1].pk, text);
+        docs.at[docs.len++] = doc;
+    }
+    *out = docs;
+    return NULL;
+}
+
+static Err *ignore_pk(int64_t pk, void *context)
+{
+    (void)pk, (void)context;
+    return NULL;
+}
+
+Err *tx_count(Tx *tx, const Collection *of, Str cql, int64_t *out)
+{
+    ListRequest request = {.query = cql};
+    Scan scan = {.each = ignore_pk};
+    Plan plan;
+
+    TRY(query_plan(tx, of, &request, &plan));
+    if (plan.is_exact) {
+        return count_exactly(tx, &plan, out);
+    }
+    TRY(query_scan(tx, &plan, &scan));
+    *out = scan.total;
+    return NULL;
+}
+
+Err *tx_delete_query(Tx *tx, const Collection *of, Str cql, int64_t *n)
+{
+    ListRequest request = {.query = cql, .limit = INT32_MAX, .totals = TOTALS_NONE};
+    List *list = NULL;
+    Str text;
+
+    *n = 0;
+    TRY(list_start(tx, of, &request, false, &list));
+    for (;;) {
+        TRY(list_next(list, &text));
+        if (!text.at) {
+            return NULL;
+        }
+        Known record = {list->slots[list->slot_at - 1].pk, text};
+        TRY(record_delete(tx, of, &record));
+        *n += 1;
+    }
+}

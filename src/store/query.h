@@ -1,0 +1,114 @@
+// A CQL query as the database and the program answer it together.
+//
+// Every part of the query that side columns can decide is SQL; the rest is decided on the
+// documents. SQL narrows the candidates for the rest wherever it can. Because "unknown" (a missing
+// field) and "false" lead to the same result in every query CQL can express - its only negation
+// asks "is not true" - both are one here. Source: spec/storage-and-cql.md 2.
+#pragma once
+
+#include "cql/cql.h"
+#include "store/engine.h"
+
+typedef enum {
+    NODE_SQL, // decided by `sql`
+    NODE_DOC, // decided on the document; `sql`, if set, holds for every match
+    NODE_AND,
+    NODE_OR,
+    NODE_NOT, // kids[0] is not true
+} NodeKind;
+
+typedef struct Node Node;
+
+struct Node {
+    NodeKind kind;
+    Str sql;
+    bool is_true, is_false; // SQL: always
+    Node **kids;
+    size_t kid_count;
+    // DOC: the text of `field`, or of the value at `path`, matches; or an element of the array
+    // does.
+    const Field *field;
+    Str path;
+    const Cql *clause;
+    CqlMatcher *matcher;
+    const CqlUuid *uuid;
+    const struct Elements *elements;
+    // SQL below something that is decided on documents: its column in the scan's rows.
+    int column;
+};
+
+// "/@": one element of the array has a matching member, and members that match the modifiers.
+typedef struct Elements {
+    StrList members; // any of them matches
+    CqlMatcher *matcher;
+    struct {
+        Str member;
+        CqlMatcher *matcher;
+    } with[8];
+    size_t with_count;
+} Elements;
+
+typedef struct {
+    const char *column; // side column, or NULL: on the document
+    const Field *field;
+    Str path;
+    bool is_descending, is_number, keeps_case, keeps_accents;
+} SortKey;
+
+typedef struct {
+    Tx *tx;
+    const Collection *of;
+    Arg *args;
+    size_t arg_count, arg_cap;
+    int depth;
+} Planner;
+
+typedef struct {
+    const Collection *of;
+    Node *root;
+    Str where; // SQL condition, exact or wider; at == NULL: none
+    Args args;
+    bool is_exact; // `where` decides alone
+    SortKey *keys;
+    size_t key_count;
+    bool sorts_in_sql;
+    Str order_by;    // "\"title\" nulls last, id"
+    bool is_by_id;   // the order is that of id, ascending
+    bool has_filter; // anything but a range of ids stands in `where`
+    Str shape;       // for the log: fields and relations, no terms
+} Plan;
+
+// Further condition of the caller: its $1.. keep their numbers.
+WARN_UNUSED Err *query_plan(Tx *tx, const Collection *of, const ListRequest *request, Plan *out);
+
+// One clause as a node.
+WARN_UNUSED Err *clause_node(Planner *planner, const Cql *clause, Node **out);
+WARN_UNUSED Err *elements_node(Planner *planner, const Cql *clause, const Field *field, Node **out);
+// Any part of the query.
+WARN_UNUSED Err *query_node(Planner *planner, const Cql *cql, Node **out);
+// The related collection a name begins with; NULL if none. *rest = the name behind the alias.
+const Join *join_of(const Collection *of, Str name, Str *rest);
+WARN_UNUSED Err *join_node(Planner *planner, const Join *join, const Cql *cql, Node **out);
+
+// Number of a new parameter.
+int planner_add(Planner *planner, Arg arg);
+Node *node_sql(Str sql);
+Node *node_true(void);
+Node *node_false(void);
+// What SQL can say about a node at least; at == NULL: nothing.
+Str node_bound(const Node *node);
+bool node_is_exact(const Node *node);
+
+// All rows the plan matches, decided on documents where needed, in the plan's order.
+typedef struct {
+    int64_t offset, limit;
+    int64_t total; // out: how many match
+    Err *(*each)(int64_t pk, void *context);
+    void *context;
+} Scan;
+
+WARN_UNUSED Err *query_scan(Tx *tx, const Plan *plan, Scan *scan);
+// The ids of all records that match.
+WARN_UNUSED Err *query_scan_ids(Tx *tx, const Collection *of, const Node *root, Args args,
+                                StrList *out);
+WARN_UNUSED Err *plan_sort(Plan *plan, const CqlQuery *query);

@@ -1,0 +1,258 @@
+// Lists: paging, order, totals, and that their cost grows with the answer and not with the table.
+#include "library.h"
+
+static void add_many(Library *lib, int n)
+{
+    for (int from = 0; from < n; from += 1000) {
+        Tx *tx = begin(lib, WRITE);
+        ArenaMark mark = arena_mark(arena_current());
+        for (int i = from; i < from + 1000 && i < n; i++) {
+            // Titles run against the order of ids.
+            assert_ok(tx_insert(
+                tx, &books,
+                json_of(str_fmt("{\"title\":\"title %06d\",\"barcode\":\"b%d\",\"pages\":%d,"
+                                "\"status\":{\"name\":\"%s\"},\"note\":\"n%d\"}",
+                                999999 - i, i, i % 7, i % 2 ? "Available" : "Lost", i % 10)
+                            .at)));
+            arena_release(arena_current(), mark);
+        }
+        commit(lib);
+    }
+}
+
+static List *open_list(Tx *tx, const char *query, int64_t offset, int64_t limit, Totals totals)
+{
+    List *list = NULL;
+    ListRequest request = {
+        .query = query ? str_of(query) : (Str){0},
+        .offset = offset,
+        .limit = limit,
+        .totals = totals,
+    };
+
+    assert_ok(list_open(tx, &books, &request, &list));
+    return list;
+}
+
+// Reads to the end; how many there were. Each record is checked by `seen`.
+static int64_t read_all(List *list, void (*seen)(Str doc, void *context), void *context)
+{
+    int64_t n = 0;
+    Str doc;
+
+    for (;;) {
+        assert_ok(list_next(list, &doc));
+        if (!doc.at) {
+            return n;
+        }
+        if (seen) {
+            seen(doc, context);
+        }
+        n++;
+    }
+}
+
+static void ascending(Str doc, void *context)
+{
+    char *last = context;
+    ArenaMark mark = arena_mark(arena_current());
+    Str title = json_str(json_parse_stored(doc), "title");
+
+    assert_true(strcmp(last, str_z(title)) < 0);
+    strcpy(last, str_z(title));
+    arena_release(arena_current(), mark);
+}
+
+static void ids_ascending(Str doc, void *context)
+{
+    char *last = context;
+    ArenaMark mark = arena_mark(arena_current());
+    Str id = json_str(json_parse_stored(doc), "id");
+
+    assert_true(strcmp(last, str_z(id)) < 0);
+    strcpy(last, str_z(id));
+    arena_release(arena_current(), mark);
+}
+
+static void without_a_query_all_records_come_by_id(void **state)
+{
+    Library *lib = *state;
+    char last[64] = "";
+    add_many(lib, 3500);
+    List *list = open_list(begin(lib, READ), NULL, 0, INT32_MAX, TOTALS_AUTO);
+
+    assert_false(list_is_whole(list));
+    assert_int_equal(read_all(list, ids_ascending, last), 3500);
+    assert_int_equal(list_total(list), 3500);
+}
+
+static void a_sorted_list_keeps_its_order_over_all_chunks(void **state)
+{
+    Library *lib = *state;
+    char last[64] = "";
+    add_many(lib, 3500);
+    List *list = open_list(begin(lib, READ), "pages<6 sortby title", 0, INT32_MAX, TOTALS_AUTO);
+
+    assert_int_equal(read_all(list, ascending, last), 3000);
+    assert_int_equal(list_total(list), 3000);
+    // Also when documents decide and sort.
+    *last = '\0';
+    list =
+        open_list(lib->tx, "note==n* sortby note/sort.descending title", 0, INT32_MAX, TOTALS_AUTO);
+    assert_int_equal(read_all(list, NULL, NULL), 3500);
+    assert_int_equal(list_total(list), 3500);
+}
+
+static void a_detached_list_reads_on_without_its_transaction(void **state)
+{
+    Library *lib = *state;
+    char last[64] = "";
+    add_many(lib, 3500);
+    List *by_id = open_list(begin(lib, READ), NULL, 0, INT32_MAX, TOTALS_AUTO);
+    List *sorted = open_list(lib->tx, "cql.allRecords=1 sortby title", 10, 3000, TOTALS_AUTO);
+    list_detach(by_id);
+    list_detach(sorted);
+    commit(lib);
+
+    assert_int_equal(read_all(by_id, ids_ascending, last), 3500);
+    *last = '\0';
+    assert_int_equal(read_all(sorted, ascending, last), 3000);
+    assert_int_equal(store_figures(lib->store).rollbacks, 0);
+}
+
+static void pages_join_without_gap_or_repetition(void **state)
+{
+    Library *lib = *state;
+    char last[64] = "";
+    int64_t n = 0;
+    add_many(lib, 250);
+    Tx *tx = begin(lib, READ);
+
+    for (int64_t offset = 0; offset < 300; offset += 30) {
+        n += read_all(open_list(tx, "cql.allRecords=1 sortby title", offset, 30, TOTALS_AUTO),
+                      ascending, last);
+    }
+    assert_int_equal(n, 250);
+}
+
+static void totals_are_exact_where_folio_promises_it(void **state)
+{
+    Library *lib = *state;
+    add_many(lib, 1500);
+    Tx *tx = begin(lib, READ);
+
+    assert_int_equal(list_total(open_list(tx, "status.name==Lost", 0, 10, TOTALS_AUTO)), 750);
+    assert_int_equal(list_total(open_list(tx, "status.name==Lost", 0, 0, TOTALS_AUTO)), 750);
+    assert_int_equal(list_total(open_list(tx, "status.name==Lost", 740, 100, TOTALS_AUTO)), 750);
+    assert_int_equal(list_total(open_list(tx, "status.name==Lost", 0, 10, TOTALS_NONE)), -1);
+    assert_int_equal(list_total(open_list(tx, "status.name==Lost", 0, 10, TOTALS_EXACT)), 750);
+    assert_int_equal(list_total(open_list(tx, "status.name==Lost", 5000, 10, TOTALS_EXACT)), 750);
+    assert_int_equal(list_total(open_list(tx, "status.name==None", 0, 10, TOTALS_AUTO)), 0);
+    assert_int_equal(list_total(open_list(tx, "note==n1", 0, 10, TOTALS_AUTO)), 150);
+    assert_int_equal(list_total(open_list(tx, "note==n1", 0, 0, TOTALS_AUTO)), 150);
+    assert_int_equal(list_total(open_list(tx, NULL, 0, 10, TOTALS_AUTO)), 1500);
+}
+
+static void a_short_page_costs_one_statement_and_a_full_one_two(void **state)
+{
+    Library *lib = *state;
+    add_many(lib, 100);
+    Tx *tx = begin(lib, READ);
+
+    open_list(tx, "barcode==b5", 0, 10, TOTALS_AUTO);
+    assert_int_equal(tx_cost(tx).statements, 1);
+    open_list(tx, NULL, 0, 10, TOTALS_AUTO);
+    assert_int_equal(tx_cost(tx).statements, 3);
+    open_list(tx, NULL, 0, INT32_MAX, TOTALS_AUTO);
+    assert_int_equal(tx_cost(tx).statements, 4);
+}
+
+// Rows delivered for the look-ups of every day.
+static int cost_of_everyday(Library *lib, int64_t *total)
+{
+    Tx *tx = begin(lib, READ);
+    Json *book = NULL;
+
+    assert_ok(tx_find(tx, &books, "barcode", S("b77"), &book));
+    assert_non_null(book);
+    open_list(tx, "barcode==b77", 0, 10, TOTALS_AUTO);
+    open_list(tx, "title==\"title 999*\" sortby title", 0, 10, TOTALS_AUTO);
+    *total = list_total(open_list(tx, "status.name==Lost sortby title", 0, 10, TOTALS_AUTO));
+    open_list(tx, NULL, 0, 10, TOTALS_AUTO);
+    int rows = tx_cost(tx).rows_read;
+    commit(lib);
+    return rows;
+}
+
+static void everyday_costs_do_not_grow_with_the_table(void **state)
+{
+    Library *lib = *state;
+    int64_t small = 0, large = 0;
+    add_many(lib, 1000);
+    int before = cost_of_everyday(lib, &small);
+    assert_int_equal(small, 500);
+
+    assert_ok(db_purge(lib->db, library, 3));
+    assert_ok(db_migrate(lib->db, library, 3));
+    add_many(lib, 23000);
+    assert_int_equal(cost_of_everyday(lib, &large), before);
+    // More than 10,000 matches are estimated.
+    assert_true(large > 10001 && large < 14000);
+}
+
+static void a_limit_without_end_needs_little_memory(void **state)
+{
+    Library *lib = *state;
+    add_many(lib, 10000);
+    arena_reset(arena_current());
+    size_t before = arena_used(arena_current());
+    List *list =
+        open_list(begin(lib, READ), "cql.allRecords=1 sortby title", 0, INT32_MAX, TOTALS_AUTO);
+
+    assert_int_equal(read_all(list, NULL, NULL), 10000);
+    assert_int_equal(list_total(list), 10000);
+    assert_true(arena_used(arena_current()) - before < 4 * 1024 * 1024);
+}
+
+static Err *add_answer(Tx *tx, Json *doc)
+{
+    (void)tx;
+    json_set_int(doc, "answer", 42);
+    return NULL;
+}
+
+static void records_are_decorated_on_their_way_out(void **state)
+{
+    Library *lib = *state;
+    Collection decorated = books;
+    List *list = NULL;
+    Str doc;
+    ListRequest request = {.limit = INT32_MAX};
+    decorated.on_read = add_answer;
+    add_many(lib, 2500);
+
+    assert_ok(list_open(begin(lib, READ), &decorated, &request, &list));
+    for (int i = 0; i < 2500; i++) {
+        assert_ok(list_next(list, &doc));
+        assert_true(str_ends(doc, S("\"answer\":42}")));
+    }
+    assert_ok(list_next(list, &doc));
+    assert_null(doc.at);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, library_setup, library_teardown)
+        TEST(without_a_query_all_records_come_by_id),
+        TEST(a_sorted_list_keeps_its_order_over_all_chunks),
+        TEST(a_detached_list_reads_on_without_its_transaction),
+        TEST(pages_join_without_gap_or_repetition),
+        TEST(totals_are_exact_where_folio_promises_it),
+        TEST(a_short_page_costs_one_statement_and_a_full_one_two),
+        TEST(everyday_costs_do_not_grow_with_the_table),
+        TEST(a_limit_without_end_needs_little_memory),
+        TEST(records_are_decorated_on_their_way_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,290 @@
+// Queries: every construct of CQL against a few books, and how the database answers it.
+#include "library.h"
+
+#include "store/query.h"
+
+#include <stdio.h>
+
+static void add_books(Tx *tx)
+{
+    insert(tx, &shelves, 1, "\"name\":\"Room 1\"");
+    insert(tx, &authors, 1, "\"name\":\"Jane Austen\",\"born\":\"1775\"");
+    insert(tx, &authors, 2, "\"name\":\"Émile Zola\",\"born\":\"1840\"");
+    insert(tx, &authors, 3, "\"name\":\"Ann Other\"");
+    insert(tx, &books, 1,
+           "\"title\":\"Emma\",\"barcode\":\"B100\",\"status\":{\"name\":\"Available\"},"
+           "\"authorId\":\"00000000-0000-4000-8000-000000000001\",\"pages\":400,\"lost\":false,"
+           "\"lang\":[\"eng\"],\"note\":\"Gift of A*B 50% off\"");
+    insert(tx, &books, 2,
+           "\"title\":\"Sense & Sensibility\",\"barcode\":\"b101\","
+           "\"status\":{\"name\":\"Checked out\"},"
+           "\"authorId\":\"00000000-0000-4000-8000-000000000001\",\"pages\":50,\"lost\":false,"
+           "\"lang\":[\"eng\",\"fre\"],\"dueDate\":\"2024-05-01T10:00:00Z\","
+           "\"identifiers\":[{\"value\":\"978-0 14\",\"typeId\":\"isbn\"}]");
+    insert(tx, &books, 3,
+           "\"title\":\"Germinal\",\"barcode\":\"C200\",\"status\":{\"name\":\"available\"},"
+           "\"authorId\":\"00000000-0000-4000-8000-000000000002\",\"pages\":1000,\"lost\":true,"
+           "\"dueDate\":\"2024-05-02\"");
+    insert(tx, &books, 4,
+           "\"title\":\"Nana\",\"status\":{\"name\":\"In transit\"},"
+           "\"authorId\":\"00000000-0000-4000-8000-000000000002\",\"pages\":7,\"price\":5.5,"
+           "\"note\":\"by Harry X. Potter\",\"place\":\"B\"");
+    insert(tx, &books, 5,
+           "\"title\":\"Harry Potter and the chamber\",\"lang\":[\"en-us\"],\"place\":\"a\","
+           "\"price\":5,\"identifiers\":[{\"value\":\"123 456\",\"typeId\":\"isbn\"},"
+           "{\"value\":\"777\",\"typeId\":\"issn\"}]");
+    insert(tx, &books, 6, "\"title\":\"École\"");
+}
+
+static Err *numbers_of(Tx *tx, const char *query, Str *out)
+{
+    ListRequest request = {.query = str_of(query), .limit = 100};
+    Plan plan;
+    Docs docs = {0};
+    Buf buf = buf_new(arena_current(), 10000);
+
+    TRY(query_plan(tx, &books, &request, &plan));
+    TRY(tx_list(tx, &books, str_of(query), 100, &docs));
+    buf_add_z(&buf, plan.is_exact ? "" : "docs: ");
+    for (size_t i = 0; i < docs.len; i++) {
+        Str id = json_str(docs.at[i], "id");
+        buf_fmt(&buf, "%s%d", i ? " " : "", atoi(str_z(str_sub(id, 24, 36))));
+    }
+    buf_add_z(&buf, docs.len ? "" : "-");
+    *out = buf_str(&buf);
+    return NULL;
+}
+
+// True if the case came out as expected.
+static bool case_holds(Tx *tx, const char *query, const char *expected)
+{
+    Str found = {0};
+    Err *err = numbers_of(tx, query, &found);
+
+    if (!err) {
+        if (str_eq_z(found, expected)) {
+            return true;
+        }
+        print_error("%s\n  expected %s\n  found    " STR_FMT "\n", query, expected, STR_ARG(found));
+        return false;
+    }
+    bool is_expected = strncmp(expected, "error ", 6) == 0 && err->status == 400 &&
+                       str_find(err->message, str_of(expected + 6), 0) >= 0;
+    if (!is_expected) {
+        print_error("%s\n  expected %s\n  error    %d " STR_FMT "\n", query, expected, err->status,
+                    STR_ARG(err->message));
+    }
+    return is_expected;
+}
+
+static void every_query_of_the_data_file_finds_its_records(void **state)
+{
+    Library *lib = *state;
+    FILE *file = fopen(TESTS_DIR "/data/store_query.t", "r");
+    char query[1000], expected[1000];
+    int failed = 0, cases = 0;
+    Tx *tx = begin(lib, WRITE);
+
+    add_books(tx);
+    assert_non_null(file);
+    while (fgets(query, sizeof query, file)) {
+        query[strcspn(query, "\n")] = '\0';
+        if (!*query || *query == '#') {
+            continue;
+        }
+        assert_non_null(fgets(expected, sizeof expected, file));
+        expected[strcspn(expected, "\n")] = '\0';
+        cases++;
+        failed += !case_holds(tx, query, expected);
+    }
+    fclose(file);
+    assert_true(cases > 100);
+    assert_int_equal(failed, 0);
+}
+
+static void a_parent_finds_records_by_their_children(void **state)
+{
+    Tx *tx = begin(*state, WRITE);
+    Docs found = {0};
+    add_books(tx);
+
+    assert_ok(tx_list(tx, &authors, S("book.title==nana"), 10, &found));
+    assert_int_equal(found.len, 1);
+    assert_str(json_str(found.at[0], "name"), "Émile Zola");
+    // Each clause may be met by another child.
+    assert_ok(tx_list(tx, &authors, S("book.title==nana and book.lost==true"), 10, &found));
+    assert_int_equal(found.len, 1);
+    assert_ok(tx_list(tx, &authors, S("book.id=*"), 10, &found));
+    assert_int_equal(found.len, 2);
+    assert_ok(tx_list(tx, &authors, S("cql.allRecords=1 not book.id=*"), 10, &found));
+    assert_int_equal(found.len, 1);
+    // Also by what only the children's documents say.
+    assert_ok(tx_list(tx, &authors, S("book.note=potter or book.note=gift"), 10, &found));
+    assert_int_equal(found.len, 2);
+}
+
+static void words_follow_changes(void **state)
+{
+    Tx *tx = begin(*state, WRITE);
+    int64_t n = 0;
+    Json *doc = NULL;
+    add_books(tx);
+
+    assert_ok(tx_get(tx, &books, id_of(1), &doc));
+    json_set_str(doc, "title", S("Lady Susan"));
+    assert_ok(tx_update(tx, &books, doc));
+    assert_ok(tx_count(tx, &books, S("title=emma"), &n));
+    assert_int_equal(n, 0);
+    assert_ok(tx_count(tx, &books, S("title=susan"), &n));
+    assert_int_equal(n, 1);
+    assert_ok(tx_delete(tx, &books, id_of(1)));
+    assert_ok(tx_count(tx, &books, S("title=susan"), &n));
+    assert_int_equal(n, 0);
+}
+
+static void long_or_chains_are_one_list(void **state)
+{
+    Tx *tx = begin(*state, WRITE);
+    Buf query = buf_new(arena_current(), 1 << 20);
+    ListRequest request = {.limit = 10};
+    Plan plan;
+    int64_t n = 0;
+    add_books(tx);
+
+    buf_add_z(&query, "barcode==(b100");
+    for (int i = 0; i < 5000; i++) {
+        buf_fmt(&query, " or x%d", i);
+    }
+    buf_add_z(&query, " or c200)");
+    assert_ok(tx_count(tx, &books, buf_str(&query), &n));
+    assert_int_equal(n, 2);
+    request.query = buf_str(&query);
+    assert_ok(query_plan(tx, &books, &request, &plan));
+    assert_int_equal(plan.args.len, 1);
+
+    // Chains of different conditions do not exceed what a database can nest.
+    buf_clear(&query);
+    buf_add_z(&query, "barcode==b100");
+    for (int i = 0; i < 3000; i++) {
+        buf_fmt(&query, " or title==\"*x%d*\"", i);
+    }
+    assert_ok(tx_count(tx, &books, buf_str(&query), &n));
+    assert_int_equal(n, 1);
+}
+
+static void deletes_by_query_take_what_matches(void **state)
+{
+    Tx *tx = begin(*state, WRITE);
+    int64_t n = 0;
+    add_books(tx);
+
+    assert_ok(tx_delete_query(tx, &books, S("authorId==00000000-0000-4000-8000-000000000001"), &n));
+    assert_int_equal(n, 2);
+    assert_ok(tx_delete_query(tx, &books, S("note=potter"), &n));
+    assert_int_equal(n, 1);
+    assert_ok(tx_count(tx, &books, S("cql.allRecords=1"), &n));
+    assert_int_equal(n, 3);
+    assert_err(tx_delete_query(tx, &authors, S("name=zola"), &n), 400,
+               "Cannot delete author.id = 00000000-0000-4000-8000-000000000002 because id is still "
+               "referenced from table book.");
+}
+
+static void conditions_of_the_caller_hold_beside_the_query(void **state)
+{
+    Tx *tx = begin(*state, WRITE);
+    List *list = NULL;
+    add_books(tx);
+    ListRequest request = {
+        .query = S("title=potter or barcode==b100 or note=potter"),
+        .limit = 10,
+        .where = "pages = $1 or pages is null",
+        .args = ARGS(A_INT(400)),
+    };
+
+    assert_ok(list_open(tx, &books, &request, &list));
+    assert_int_equal(list_total(list), 2);
+}
+
+static Err *take_step(const Row *row, void *context)
+{
+    Buf *text = context;
+
+    buf_add(text, row_text(row, 3));
+    buf_add_z(text, "; ");
+    return NULL;
+}
+
+// The database's own words about how it answers a list.
+static Str plan_of(Tx *tx, const char *query)
+{
+    ListRequest request = {.query = str_of(query), .limit = 10};
+    Plan plan;
+    Buf text = buf_new(arena_current(), 10000);
+
+    assert_ok(query_plan(tx, &books, &request, &plan));
+    Str sql = str_fmt("explain query plan select pk, id, doc from book%s" STR_FMT
+                      " order by " STR_FMT " limit 10",
+                      plan.where.at ? " where " : "", STR_ARG(plan.where), STR_ARG(plan.order_by));
+    assert_ok(tx_rows(tx, sql.at, plan.args, take_step, &text));
+    return buf_str(&text);
+}
+
+static void queries_on_indexed_fields_neither_scan_nor_sort(void **state)
+{
+    static const char *const queries[] = {
+        "barcode==b100",
+        "barcode==(b100 or b101)",
+        "id==(00000000-0000-4000-8000-000000000001 or 00000000-0000-4000-8000-000000000002)",
+        "status.name==Available",
+        "authorId==00000000-0000-4000-8000-000000000001",
+        "title==emma*",
+        "title=emma",
+        "status.name==Available sortby status.name",
+        "title>a sortby title",
+        "title==emma* sortby title",
+        "dueDate>2024-01-01 sortby dueDate",
+        "author.name==\"jane austen\"",
+        "shelfId==00000000-0000-4000-8000-000000000001",
+    };
+    Tx *tx = begin(*state, WRITE);
+    add_books(tx);
+
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        Str plan = plan_of(tx, queries[i]);
+        if (str_find(plan, S("SCAN book;"), 0) >= 0 ||
+            str_find(plan, S("SCAN book USING"), 0) >= 0) {
+            fail_msg("%s: " STR_FMT, queries[i], STR_ARG(plan));
+        }
+    }
+    static const char *const sorted[] = {
+        "cql.allRecords=1",
+        "cql.allRecords=1 sortby title",
+        "cql.allRecords=1 sortby title/sort.descending",
+        "cql.allRecords=1 sortby dueDate",
+        "status.name==Available",
+        "status.name==Available sortby status.name",
+        "authorId==00000000-0000-4000-8000-000000000001",
+        "title==emma* sortby title",
+    };
+    for (size_t i = 0; i < sizeof sorted / sizeof *sorted; i++) {
+        Str plan = plan_of(tx, sorted[i]);
+        if (str_find(plan, S("TEMP B-TREE"), 0) >= 0) {
+            fail_msg("%s: " STR_FMT, sorted[i], STR_ARG(plan));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, library_setup, library_teardown)
+        TEST(every_query_of_the_data_file_finds_its_records),
+        TEST(a_parent_finds_records_by_their_children),
+        TEST(words_follow_changes),
+        TEST(long_or_chains_are_one_list),
+        TEST(deletes_by_query_take_what_matches),
+        TEST(conditions_of_the_caller_hold_beside_the_query),
+        TEST(queries_on_indexed_fields_neither_scan_nor_sort),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
