@@ -137,7 +137,7 @@ void conn_unreserve(ConnPool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-Conn *conn_open(ConnPool *pool, int fd, const struct sockaddr *address)
+Conn *connection_open(ConnPool *pool, int fd, const struct sockaddr *address)
 {
     int64_t now = clock_ns();
 
@@ -160,7 +160,7 @@ Conn *conn_open(ConnPool *pool, int fd, const struct sockaddr *address)
     return conn;
 }
 
-void conn_close(ConnPool *pool, Conn *conn)
+void connection_close(ConnPool *pool, Conn *conn)
 {
     pthread_mutex_lock(&pool->lock);
     *conn->link = conn->next;

@@ -52,8 +52,8 @@ void conn_pool_wake(ConnPool *pool);
 // A place that no connection came of.
 void conn_unreserve(ConnPool *pool);
 // A connection in the reserved place.
-Conn *conn_open(ConnPool *pool, int fd, const struct sockaddr *address);
-void conn_close(ConnPool *pool, Conn *conn);
+Conn *connection_open(ConnPool *pool, int fd, const struct sockaddr *address);
+void connection_close(ConnPool *pool, Conn *conn);
 int conn_count(ConnPool *pool);
 void conn_set(Conn *conn, ConnState state, int64_t now_ns);
 

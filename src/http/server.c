@@ -45,12 +45,12 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
         int socket = fd->connect_fd;
         const union MHD_ConnectionInfo *address =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-        *socket_context = conn_open(server->connections, socket, address->client_addr);
+        *socket_context = connection_open(server->connections, socket, address->client_addr);
         return;
     }
     // Requests that the library itself refuses end without our lingering.
     conn_skim(*socket_context);
-    conn_close(server->connections, *socket_context);
+    connection_close(server->connections, *socket_context);
     *socket_context = NULL;
 }
 
