@@ -231,9 +231,12 @@ static Err *run_handler(Req *req, Handling *handling)
 
 static Err *serve_route(Req *req, Handling *handling)
 {
+    Db *db = NULL;
     // Reads see the caller's rights and their data in one snapshot.
     if (req->route->kind == READ) {
         TRY(begin(req, READ));
+    } else if (!handling->route->is_everywhere) {
+        TRY(tenant_ready(req->tenant, &db));
     }
     Err *err = caller_allow(req, &handling->caller, handling->route);
     if (!err) {

@@ -247,6 +247,13 @@ Err *tenant_ready(Tenant *tenant, Db **db)
     return err;
 }
 
+Err *tenant_migrate(App *app, Tenant *tenant)
+{
+    Db *db = NULL;
+    (void)app;
+    return tenant_ready(tenant, &db);
+}
+
 Err *tenant_id_check(Str id)
 {
     bool is_good = id.len >= 1 && id.len <= TENANT_ID_MAX && id.at[0] >= 'a' && id.at[0] <= 'z';

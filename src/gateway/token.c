@@ -113,6 +113,13 @@ static Str claim(jwt_t *jwt, const char *name)
     return str_copy(arena_current(), str_of(jwt_get_grant(jwt, name)));
 }
 
+// 0 if the token has none.
+static Time seconds_claim(jwt_t *jwt, const char *name)
+{
+    long seconds = jwt_get_grant_int(jwt, name);
+    return seconds > 0 ? (Time)seconds * SECOND_MS : 0;
+}
+
 static void read_extra(jwt_t *jwt, StrList *names)
 {
     char *text = jwt_get_grants_json(jwt, "extra_permissions");
@@ -146,8 +153,8 @@ static bool decode(App *app, Str token, TokenSubject *out)
                               .user_name = claim(jwt, "sub"),
                               .type = claim(jwt, "type"),
                               .id = claim(jwt, "jti")};
-        out->issued_at = (Time)jwt_get_grant_int(jwt, "iat") * SECOND_MS;
-        out->expires_at = (Time)jwt_get_grant_int(jwt, "exp") * SECOND_MS;
+        out->issued_at = seconds_claim(jwt, "iat");
+        out->expires_at = seconds_claim(jwt, "exp");
         read_extra(jwt, &out->extra_permissions);
     }
     jwt_free(jwt);

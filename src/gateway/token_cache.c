@@ -71,7 +71,7 @@ bool token_cache_find(TokenCache *cache, Str token, TokenSubject *out)
 void token_cache_add(TokenCache *cache, Str token, const TokenSubject *subject)
 {
     // Tokens with rights of their own are rare and not kept.
-    if (token.len > TOKEN_MAX || subject->extra_permissions.len) {
+    if (token.len > TOKEN_MAX || subject->extra_permissions.len || subject->id.len) {
         return;
     }
     Str parts[5] = {token, subject->tenant, subject->user_id, subject->user_name, subject->type};
