@@ -1,6 +1,15 @@
 // The list of modules: one line each.
 #include "octavo.h"
 
+#include "modules/mod-authtoken/sessions.h"
+#include "modules/mod-login/login.h"
+#include "modules/mod-permissions/permissions.h"
+#include "modules/mod-users/users.h"
+
 const Module *const all_modules[] = {
+    &mod_authtoken,
+    &mod_login,
+    &mod_permissions,
+    &mod_users,
     NULL,
 };

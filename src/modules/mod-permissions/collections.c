@@ -3,8 +3,13 @@
 
 #include "modules/mod-permissions/properties.h"
 
+// Queries compare names without case; that a name is unique is a matter of its exact letters.
 static const Field permissions_fields[] = {
-    {"permission_name", "permissionName", TEXT | UNIQUE | KEEP_CASE},
+    {"permission_name", "permissionName", TEXT | INDEX},
+    {"exact_name", "permissionName", TEXT | UNIQUE | KEEP_CASE | KEEP_ACCENTS,
+     .cql_name = "exactPermissionName"},
+    {"sub_permissions", "subPermissions", TREE | KEEP_CASE | KEEP_ACCENTS},
+    {"child_of", "childOf", TREE | KEEP_CASE | KEEP_ACCENTS},
     {"is_mutable", "mutable", FLAG},
     {"is_visible", "visible", FLAG},
     {"is_dummy", "dummy", FLAG},
@@ -18,9 +23,6 @@ const Collection permissions = {
     .table = "permissions",
     .path = "/perms/permissions",
     .list_key = "permissions",
-    .ops = "LCrud",
-    .permission = "perms.permissions",
-    .permissions = {.list = "perms.permissions.get", .get = "perms.permissions.get"},
     .record = &permission_record,
     .fields = permissions_fields,
     .put_status = 200,
@@ -29,6 +31,7 @@ const Collection permissions = {
 // FOLIO declares these routes by the pattern /perms/users*.
 static const Field permission_users_fields[] = {
     {"user_id", "userId", TEXT | UNIQUE | KEEP_CASE},
+    {"permissions", "permissions", TREE | KEEP_CASE | KEEP_ACCENTS},
     {0},
 };
 
@@ -36,9 +39,7 @@ const Collection permission_users = {
     .table = "permissions_users",
     .path = "/perms/users",
     .list_key = "permissionUsers",
-    .ops = "LCrud",
-    .permission = "perms.users",
-    .permissions = {.list = "perms.users.get", .get = "perms.users.get"},
+    .has_result_info = true,
     .record = &permission_user_record,
     .fields = permission_users_fields,
     .put_status = 200,

@@ -14,8 +14,8 @@ static const Property permission[] = {
     {"visible", BOOLEAN},
     {"dummy", BOOLEAN},
     {"deprecated", BOOLEAN, .fallback = "false"},
-    {"moduleName", STRING, READ_ONLY},
-    {"moduleVersion", STRING, READ_ONLY},
+    {"moduleName", STRING}, // of clients' records removed by the handlers
+    {"moduleVersion", STRING},
     {"metadata", METADATA},
     {0},
 };
