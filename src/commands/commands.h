@@ -34,6 +34,7 @@ WARN_UNUSED Err *command_open(const CommandLine *line, App *app);
 void command_close(App *app);
 
 int serve_main(int argc, char **argv);
+int tenant_main(int argc, char **argv);
 int load_main(int argc, char **argv);
 int migrate_main(int argc, char **argv);
 int backup_main(int argc, char **argv);

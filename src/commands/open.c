@@ -78,6 +78,7 @@ Err *command_open(const CommandLine *line, App *app)
     TRY(store_open(&options, &app->store));
     Err *err = gateway_start(app);
     if (err) {
+        gateway_stop(app);
         store_close(app->store);
         app->store = NULL;
     }
@@ -92,5 +93,6 @@ void command_close(App *app)
     if (app->store) {
         store_close(app->store);
     }
+    gateway_stop(app);
     config_free(app->config);
 }
