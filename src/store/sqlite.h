@@ -23,6 +23,7 @@ typedef struct Stmt {
     Str sql; // own copy
     bool is_busy;
     bool is_cached;
+    bool is_write; // changes the database
     int param_count;
     unsigned short *arg_of; // index in Args of each parameter
     struct Stmt *next_in_bucket;

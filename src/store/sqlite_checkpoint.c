@@ -17,7 +17,7 @@ enum {
     RETRY_MS = 20, // while a log is above its limit
     PASSIVE_FRAMES = 1000,
     RESTART_FRAMES = 4000,
-    OPEN_MAX = 64, // more open databases than that close as soon as they are unused
+    OPEN_MAX = 64, // of more open databases the least recently used close
 };
 
 static int checkpoint_run(SqliteDb *db, int mode, int *frames, int *done)
@@ -78,17 +78,13 @@ static void db_let_go(SqliteDb *db)
     pthread_mutex_unlock(&db->lock);
 }
 
-static void db_close_idle(SqliteDb *db)
+// When it was last used; -1 if it is closed or in use.
+static int64_t unused_since(SqliteDb *db)
 {
-    SqliteStore *store = db->store;
-    int64_t idle_ns = store->open_count > OPEN_MAX ? 0 : store->idle_ns;
-
     pthread_mutex_lock(&db->lock);
-    bool is_idle = db->writer && db->users == 0 && clock_ns() - db->used_ns > idle_ns;
+    int64_t since_ns = db->writer && db->users == 0 ? db->used_ns : -1;
     pthread_mutex_unlock(&db->lock);
-    if (is_idle) {
-        sqlite_db_close_unused(db);
-    }
+    return since_ns;
 }
 
 static SqliteDb *db_at(Store *store, size_t i)
@@ -97,6 +93,40 @@ static SqliteDb *db_at(Store *store, size_t i)
     SqliteDb *db = i < store->db_count ? store->dbs[i]->state : NULL;
     pthread_mutex_unlock(&store->lock);
     return db;
+}
+
+static SqliteDb *least_recently_used(Store *store)
+{
+    SqliteDb *found = NULL, *db;
+    int64_t found_ns = INT64_MAX;
+
+    for (size_t i = 0; (db = db_at(store, i)); i++) {
+        int64_t since_ns = unused_since(db);
+        if (since_ns >= 0 && since_ns < found_ns) {
+            found_ns = since_ns;
+            found = db;
+        }
+    }
+    return found;
+}
+
+static void close_idle(SqliteStore *store)
+{
+    int64_t before_ns = clock_ns() - store->idle_ns;
+    SqliteDb *db;
+
+    for (size_t i = 0; (db = db_at(store->store, i)); i++) {
+        int64_t since_ns = unused_since(db);
+        if (since_ns >= 0 && since_ns < before_ns) {
+            sqlite_db_close_unused(db);
+        }
+    }
+    while (store->open_count > OPEN_MAX && (db = least_recently_used(store->store))) {
+        if (!sqlite_db_close_unused(db)) {
+            break; // it was just taken; next time
+        }
+    }
+    readers_close_idle(&store->readers, NULL, before_ns);
 }
 
 static bool round_run(SqliteStore *store)
@@ -108,10 +138,9 @@ static bool round_run(SqliteStore *store)
         if (db_hold(db)) {
             has_more = db_checkpoint(db) || has_more;
             db_let_go(db);
-            db_close_idle(db);
         }
     }
-    readers_close_idle(&store->readers, NULL, clock_ns() - store->idle_ns);
+    close_idle(store);
     return has_more;
 }
 

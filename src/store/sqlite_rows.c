@@ -104,6 +104,7 @@ static Err *statement_start(Tx *tx, const char *sql, Args args, Stmt **out)
         stmt_put(conn, *out);
         return statement_failed(tx, code, sql, NULL);
     }
+    tx->has_changed = tx->has_changed || (*out)->is_write;
     return NULL;
 }
 
@@ -150,7 +151,6 @@ Err *sqlite_exec(Tx *tx, const char *sql, Args args, int64_t *changed, Violation
     if (code != SQLITE_DONE) {
         err = statement_failed(tx, code, sql, violation);
     } else {
-        tx->has_changed = true;
         tx->last_pk = sqlite3_last_insert_rowid(conn->handle);
         if (changed) {
             *changed = sqlite3_changes64(conn->handle);

@@ -511,7 +511,6 @@ Err *tx_sequence(Tx *tx, const char *name, int64_t n, int64_t *first)
     if (tx->kind != WRITE) {
         die("numbers of sequence %s are taken in WRITE transactions only", name);
     }
-    tx->has_changed = true;
     return sql_rows(tx,
                     "insert into octavo_sequence as s (name, next) values ($1, $2 + 1) "
                     "on conflict (name) do update set next = s.next + $2 returning next - $2",

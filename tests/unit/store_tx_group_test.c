@@ -5,7 +5,9 @@
 #include "store_tx_world.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 
 enum {
     THREADS = 16,
@@ -261,6 +263,130 @@ static void idle_databases_close_their_files(void **state)
     assert_int_equal(counter(world, "a"), 0);
 }
 
+typedef struct {
+    World *world;
+    bool is_batch;
+    pthread_t thread;
+    int *order, *count; // written by who has the writer
+    int number;
+} Queued;
+
+static void *queue_up(void *argument)
+{
+    Queued *queued = argument;
+    Tx *tx = NULL;
+
+    assert_ok(tx_begin(queued->world->db, &(TxOptions){.kind = WRITE, .is_batch = queued->is_batch},
+                       &tx));
+    queued->order[(*queued->count)++] = queued->number;
+    assert_ok(counter_add(tx, "a", 1));
+    assert_ok(tx_commit(tx));
+    return NULL;
+}
+
+static void people_go_before_batches_that_came_first(void **state)
+{
+    World *world = *state;
+    Queued queued[4];
+    int order[4] = {0}, count = 0;
+    Tx *tx = NULL;
+
+    assert_ok(tx_begin(world->db, &(TxOptions){.kind = WRITE}, &tx));
+    for (int i = 0; i < 4; i++) {
+        queued[i] = (Queued){
+            .world = world, .is_batch = i < 3, .order = order, .count = &count, .number = i};
+        pthread_create(&queued[i].thread, NULL, queue_up, &queued[i]);
+        usleep(5000); // so that they stand in the queue in this order
+    }
+    assert_ok(counter_add(tx, "a", 1));
+    assert_ok(tx_commit(tx));
+    for (int i = 0; i < 4; i++) {
+        pthread_join(queued[i].thread, NULL);
+    }
+    assert_int_equal(count, 4);
+    assert_int_equal(order[0], 3);
+    assert_int_equal(order[1], 0);
+    assert_int_equal(order[3], 2);
+    assert_int_equal(counter(world, "a"), 5);
+}
+
+static Err *write_nine(Tx *tx, void *context)
+{
+    (void)context;
+    return counter_add(tx, "a", 9);
+}
+
+static void a_second_process_may_read_and_copy_beside_the_server(void **state)
+{
+    World *world = *state;
+    StoreOptions options = {.dir = str_of(world->dir), .readers_max = 2, .beside_server = true};
+    World beside = {0};
+    Tx *tx = NULL;
+
+    assert_ok(store_open(&options, &beside.store));
+    assert_ok(db_open(beside.store, S("diku"), true, &beside.db));
+    assert_int_equal(counter(&beside, "a"), 0);
+    assert_ok(tx_run(world->db, &(TxOptions){.kind = WRITE}, write_nine, NULL));
+    assert_int_equal(counter(&beside, "a"), 9);
+    assert_non_null(tx_begin(beside.db, &(TxOptions){.kind = WRITE}, &tx));
+    assert_ok(db_backup(beside.db, str_z(str_fmt("%s/copy.db", world->dir))));
+    assert_non_null(db_open(beside.store, S("nobody"), true, &beside.db));
+    store_close(beside.store);
+    assert_ok(db_open(world->store, S("copy"), false, &world->db));
+    assert_int_equal(counter(world, "a"), 9);
+}
+
+static Err *count_one(Tx *tx, void *context)
+{
+    TRY(counter_add(tx, "a", 1));
+    *(int64_t *)context = counter_in(tx, "a");
+    return counter_add(tx, "b", 1);
+}
+
+static _Noreturn void count_until_killed(World *world, int answers)
+{
+    world_open(world);
+    assert_ok(db_open(world->store, S("diku"), false, &world->db));
+    for (;;) {
+        int64_t n = 0;
+        assert_ok(tx_run(world->db, &(TxOptions){.kind = WRITE}, count_one, &n));
+        if (write(answers, &n, sizeof n) != sizeof n) {
+            _exit(1);
+        }
+    }
+}
+
+// The system keeps what a killed process wrote; what its own buffers held is lost.
+static void a_killed_process_loses_nothing_that_was_answered(void **state)
+{
+    World *world = *state;
+
+    store_close(world->store);
+    for (int i = 0; i < 10; i++) {
+        int pipes[2];
+        assert_int_equal(pipe(pipes), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            count_until_killed(world, pipes[1]);
+        }
+        close(pipes[1]);
+        usleep((useconds_t)(20000 + i * 3000));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        int64_t answered = 0, last = 0;
+        while (read(pipes[0], &last, sizeof last) == sizeof last) {
+            answered = last;
+        }
+        close(pipes[0]);
+        world_open(world);
+        assert_ok(db_open(world->store, S("diku"), false, &world->db));
+        assert_true(counter(world, "a") >= answered);
+        assert_int_equal(counter(world, "a"), counter(world, "b"));
+        store_close(world->store);
+    }
+    world_open(world);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
@@ -271,6 +397,9 @@ int main(void)
         TEST(batches_and_people_both_get_their_turn),
         TEST(readers_see_whole_commits),
         TEST(a_transaction_knows_what_its_group_wrote),
+        TEST(people_go_before_batches_that_came_first),
+        TEST(a_second_process_may_read_and_copy_beside_the_server),
+        TEST(a_killed_process_loses_nothing_that_was_answered),
         TEST(a_slow_reader_stops_no_writer),
         TEST(the_log_stays_small_while_readers_are_short),
         TEST(idle_databases_close_their_files),
