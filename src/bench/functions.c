@@ -176,20 +176,13 @@ static void write_time(const Str *args, int n, Actor *actor, Buf *buf)
 }
 
 static const Function functions[] = {
-    {"uuid", 0, 0, -1, write_uuid},
-    {"now_iso", 0, 0, -1, write_now_iso},
-    {"now_ms", 0, 0, -1, write_now_ms},
-    {"file", 1, 1, -1, write_file},
-    {"substring", 2, 3, -1, write_substring},
-    {"__UUID", 0, 0, -1, write_uuid},
-    {"__P", 1, 2, -1, write_property},
-    {"__property", 1, 3, 1, write_property},
-    {"__V", 1, 2, -1, write_variable},
-    {"__threadNum", 0, 0, -1, write_thread},
-    {"__Random", 2, 3, 2, write_random},
-    {"__RandomString", 1, 3, 2, write_random_string},
-    {"__time", 0, 2, 1, write_time},
-    {"__FileToString", 1, 3, 2, write_file},
+    {"uuid", 0, 0, -1, write_uuid},           {"now_iso", 0, 0, -1, write_now_iso},
+    {"now_ms", 0, 0, -1, write_now_ms},       {"file", 1, 1, -1, write_file},
+    {"substring", 2, 3, -1, write_substring}, {"__UUID", 0, 0, -1, write_uuid},
+    {"__P", 1, 2, -1, write_property},        {"__property", 1, 3, 1, write_property},
+    {"__V", 1, 2, -1, write_variable},        {"__threadNum", 0, 0, -1, write_thread},
+    {"__Random", 2, 3, 2, write_random},      {"__RandomString", 1, 3, 2, write_random_string},
+    {"__time", 0, 2, 1, write_time},          {"__FileToString", 1, 3, 2, write_file},
 };
 
 const Function *function_of(Str name)

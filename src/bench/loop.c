@@ -215,6 +215,7 @@ void loop_start(Run *run, Loop *loop, User *users, size_t user_len)
 void loop_join(Loop *loop)
 {
     pthread_join(loop->thread, NULL);
+    arrival_close(loop);
 }
 
 void loop_close(Loop *loop)
@@ -227,7 +228,6 @@ void loop_close(Loop *loop)
         }
         user_close(user);
     }
-    arrival_close(loop);
     curl_multi_cleanup(loop->multi);
     bytes_close(&loop->pool);
     free(loop->heap);

@@ -42,11 +42,16 @@ static void refused(const char *json, const char *message)
     assert_string_equal(str_z(err->message), message);
 }
 
+static Vars *made[64]; // by actor_of, freed at the end
+static size_t made_len;
+
 // One user at the begin of a plan whose variables are given.
 static Actor actor_of(const Plan *plan)
 {
     Actor actor = {.plan = plan, .vars = vars_new(&plan->symbols)};
     rng_seed(&actor.rng, 1, 0);
+    assert_true(made_len < sizeof made / sizeof *made);
+    made[made_len++] = actor.vars;
     return actor;
 }
 
@@ -269,6 +274,9 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
+    while (made_len > 0) {
+        vars_free(made[--made_len]);
+    }
     unlink(str_z(str_fmt("%s/data.csv", folder)));
     unlink(str_z(str_fmt("%s/ids.csv", folder)));
     return rmdir(folder);
