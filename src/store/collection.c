@@ -200,17 +200,47 @@ Err *tx_find(Tx *tx, const Collection *of, const char *column, Str value, Json *
     return NULL;
 }
 
-Err *tx_prefetch_all(Tx *tx, const Want *wants, size_t n)
+// By id from memory, without a statement; false if the table must be asked.
+static Err *want_from_memory(Tx *tx, const Want *want, bool *is_filled)
 {
-    for (size_t i = 0; i < n; i++) {
-        const Want *want = &wants[i];
-        if (want->column) {
-            TRY(tx_find(tx, want->of, want->column, want->id, want->out));
-        } else {
-            TRY(tx_get(tx, want->of, want->id, want->out));
-        }
+    const RecordSet *set = NULL;
+
+    *is_filled = false;
+    if (want->column) {
+        return NULL;
+    }
+    TRY(record_set(tx, want->of, &set));
+    if (set || known_get(tx, want->of, str_lower(want->id))) {
+        *is_filled = true;
+        return tx_get(tx, want->of, want->id, want->out);
     }
     return NULL;
+}
+
+Err *tx_prefetch_all(Tx *tx, const Want *wants, size_t n)
+{
+    bool *is_filled = NEW_ARRAY(bool, n);
+    size_t left = 0;
+    Err *err = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        TRY(want_from_memory(tx, &wants[i], &is_filled[i]));
+        left += !is_filled[i];
+    }
+    if (!left) {
+        return NULL;
+    }
+    tx_together(tx, true);
+    for (size_t i = 0; i < n && !err; i++) {
+        const Want *want = &wants[i];
+        if (is_filled[i]) {
+            continue;
+        }
+        err = want->column ? tx_find(tx, want->of, want->column, want->id, want->out)
+                           : tx_get(tx, want->of, want->id, want->out);
+    }
+    tx_together(tx, false);
+    return err;
 }
 
 // Adds what needs no statement; returns the number of ids left over in `rest`.

@@ -115,6 +115,8 @@ struct TxExtra {
     struct OwnDerived *own_derived;
     struct PendingEvent *first_event, *last_event;
     size_t write_count;
+    bool has_used_cache; // and then: as of this generation
+    uint64_t used_generation;
     TxExtra *next_free;
 };
 

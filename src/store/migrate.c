@@ -385,12 +385,7 @@ static Err *migrate_tables(Tx *tx, void *context)
 
     TRY(own_tables_make(tx));
     for (size_t i = 0; i < migration->n; i++) {
-        const Shape *shape = shape_of(migration->collections[i]);
-        if (shape->main == shape->of) {
-            TRY(table_migrate(tx, migration, shape));
-        } else {
-            TRY(table_migrate(tx, migration, shape_of(shape->main)));
-        }
+        TRY(table_migrate(tx, migration, shape_of(migration->collections[i])));
     }
     return table_states_load(tx);
 }

@@ -428,9 +428,14 @@ static Err *parse_query(const Collection *of, Str text, CqlQuery *out)
 Err *query_plan(Tx *tx, const Collection *of, const ListRequest *request, Plan *out)
 {
     Planner planner = {.tx = tx, .of = of};
+    TableState state;
     CqlQuery query;
 
     *out = (Plan){.of = of};
+    TRY(table_state(tx, of, &state));
+    if (state.exists && !state.is_ready) {
+        return err_text(503, "The records of %s are being prepared for this version", of->table);
+    }
     TRY(parse_query(of, request->query, &query));
     for (size_t i = 0; request->where && i < request->args.len; i++) {
         planner_add(&planner, request->args.at[i]);

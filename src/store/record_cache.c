@@ -52,6 +52,7 @@ typedef struct Entry {
 typedef struct {
     pthread_mutex_t lock; // guards everything below
     Entry *sets, *derived;
+    uint64_t applied; // generation of the last commit whose changes were dropped
 } DbCache;
 
 struct Pin {
@@ -246,15 +247,33 @@ static Entry *entry_of(Entry **list, const void *key)
     return entry;
 }
 
-// The published value, held for the caller; NULL if there is none.
-static Value *entry_take(DbCache *cache, Entry **list, const void *key, bool *is_too_big)
+// The published value, held for the caller; NULL if there is none. A transaction that begins while a
+// commit is about to drop values may still get an old one: what it makes of it is as old as that, and
+// `used_generation` says so.
+static Value *entry_take(Tx *tx, DbCache *cache, Entry **list, const void *key, bool *is_too_big)
 {
+    TxExtra *extra = extra_of(tx);
+
     pthread_mutex_lock(&cache->lock);
     Entry *entry = entry_of(list, key);
     Value *value = entry->value ? value_hold(entry->value) : NULL;
     *is_too_big = entry->is_too_big;
+    if (value && (!extra->has_used_cache || cache->applied < extra->used_generation)) {
+        extra->has_used_cache = true;
+        extra->used_generation = cache->applied;
+    }
     pthread_mutex_unlock(&cache->lock);
     return value;
+}
+
+// The generation that what this transaction computes belongs to.
+static uint64_t generation_of(Tx *tx)
+{
+    const TxExtra *extra = extra_of(tx);
+    uint64_t snapshot = tx_snapshot_generation(tx);
+
+    return extra->has_used_cache && extra->used_generation < snapshot ? extra->used_generation
+                                                                      : snapshot;
 }
 
 static void entry_publish(DbCache *cache, Entry **list, const void *key, Value *value,
@@ -296,6 +315,7 @@ void cache_committed(Db *db, const Collection *const *written, size_t n)
     uint64_t generation = db_generation(db);
 
     pthread_mutex_lock(&cache->lock);
+    cache->applied = generation;
     for (size_t i = 0; i < n; i++) {
         if (written[i]->is_cached) {
             entry_invalidate(entry_of(&cache->sets, shape_of(written[i])->main), generation);
@@ -404,7 +424,7 @@ Err *record_set(Tx *tx, const Collection *of, const RecordSet **out)
     }
     DbCache *cache = db_cache(tx_db(tx));
     bool is_too_big = false;
-    value = entry_take(cache, &cache->sets, of, &is_too_big);
+    value = entry_take(tx, cache, &cache->sets, of, &is_too_big);
     if (is_too_big) {
         return NULL;
     }
@@ -522,10 +542,10 @@ Err *tx_derived(Tx *tx, const Derived *of, const void **out)
     }
     DbCache *cache = db_cache(tx_db(tx));
     bool is_too_big = false;
-    value = entry_take(cache, &cache->derived, of, &is_too_big);
+    value = entry_take(tx, cache, &cache->derived, of, &is_too_big);
     if (!value) {
         TRY(derived_build(tx, of, &value));
-        entry_publish(cache, &cache->derived, of, value, tx_snapshot_generation(tx));
+        entry_publish(cache, &cache->derived, of, value, generation_of(tx));
     }
     pin(tx, of, value);
     *out = value->value;

@@ -214,7 +214,6 @@ static Err *row_update(Tx *tx, const Shape *shape, const Json *old, const Json *
     Setting *setting = NEW(Setting);
     TableState state;
     Violation violation = {0};
-    int64_t changed = 0;
 
     TRY(table_state(tx, shape->of, &state));
     setting->sql = buf_new(arena_current(), SQL_MAX);
@@ -236,13 +235,11 @@ static Err *row_update(Tx *tx, const Shape *shape, const Json *old, const Json *
     setting->args[setting->count++] = A_TEXT(json_str(doc, "id"));
     buf_fmt(&setting->sql, " where id = $%zu", setting->count);
     Err *err = sql_exec(tx, str_z(buf_str(&setting->sql)), (Args){setting->args, setting->count},
-                        &changed, &violation);
-    if (err) {
-        return violation.is_unique ? worded(conflict_unique(tx, shape, &violation, doc),
-                                            shape->of->put_errors_are_text)
-                                   : err;
+                        NULL, &violation);
+    if (err && violation.is_unique) {
+        return worded(conflict_unique(tx, shape, &violation, doc), shape->of->put_errors_are_text);
     }
-    return changed ? NULL : not_found(shape->of, json_str(doc, "id"));
+    return err;
 }
 
 static Err *update_checked(Tx *tx, const Shape *shape, const Json *old, Json *doc, int64_t pk)

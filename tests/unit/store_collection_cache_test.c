@@ -1,0 +1,134 @@
+// Caches under threads: who begins after a commit sees it, whoever fills and drops meanwhile.
+#include "library.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { CHANGES = 150, READERS = 3 };
+
+static atomic_int committed; // number of the last change that was answered
+static atomic_bool is_over;
+
+static Err *take_zone(Tx *tx, void **value)
+{
+    const Json *shelf = NULL;
+    int *zone = NEW(int);
+
+    TRY(tx_ref(tx, &shelves, id_of(1), &shelf));
+    *zone = shelf ? atoi(str_z(json_str(shelf, "zone"))) : -1;
+    *value = zone;
+    return NULL;
+}
+
+static const Collection *const from_shelves[] = {&shelves, NULL};
+static const Derived zone = {"zone", from_shelves, take_zone};
+
+static void *read_on(void *context)
+{
+    Library *lib = context;
+    TxOptions options = {.kind = READ};
+    long stale = 0;
+
+    while (!atomic_load(&is_over)) {
+        ArenaMark mark = arena_mark(arena_current());
+        int least = atomic_load(&committed);
+        const void *value = NULL;
+        const Json *shelf = NULL;
+        Tx *tx = NULL;
+        Err *err = tx_begin(lib->db, &options, &tx);
+        err = err ? err : tx_ref(tx, &shelves, id_of(1), &shelf);
+        stale += err || !shelf || atoi(str_z(json_str(shelf, "zone"))) < least;
+        err = err ? err : tx_derived(tx, &zone, &value);
+        stale += err || *(const int *)value < least;
+        if (tx) {
+            err = tx_commit(tx);
+            stale += err != NULL;
+        }
+        arena_release(arena_current(), mark);
+    }
+    return (void *)stale;
+}
+
+static void a_reader_never_sees_what_was_before_an_answered_commit(void **state)
+{
+    Library *lib = *state;
+    pthread_t readers[READERS];
+    Tx *tx = begin(lib, WRITE);
+    insert(tx, &shelves, 1, "\"name\":\"A\",\"zone\":\"0\"");
+    commit(lib);
+
+    atomic_store(&committed, 0);
+    atomic_store(&is_over, false);
+    for (int i = 0; i < READERS; i++) {
+        assert_int_equal(pthread_create(&readers[i], NULL, read_on, lib), 0);
+    }
+    for (int i = 1; i <= CHANGES; i++) {
+        Json *doc = NULL;
+        tx = begin(lib, WRITE);
+        assert_ok(tx_get(tx, &shelves, id_of(1), &doc));
+        assert_int_equal(atoi(str_z(json_str(doc, "zone"))), i - 1);
+        json_set_str(doc, "zone", str_fmt("%d", i));
+        assert_ok(tx_update(tx, &shelves, doc));
+        commit(lib);
+        atomic_store(&committed, i);
+    }
+    atomic_store(&is_over, true);
+    for (int i = 0; i < READERS; i++) {
+        void *stale = NULL;
+        pthread_join(readers[i], &stale);
+        assert_null(stale);
+    }
+}
+
+static void a_pinned_record_outlives_its_successor(void **state)
+{
+    Library *lib = *state;
+    const Json *shelf = NULL;
+    Tx *tx = begin(lib, WRITE);
+    insert(tx, &shelves, 1, "\"name\":\"A\"");
+    commit(lib);
+
+    TxOptions options = {.kind = READ};
+    Tx *reader = NULL;
+    assert_ok(tx_begin(lib->db, &options, &reader));
+    assert_ok(tx_ref(reader, &shelves, id_of(1), &shelf));
+    tx = begin(lib, WRITE);
+    assert_ok(tx_update(tx, &shelves,
+                        json_of("{\"id\":\"00000000-0000-4000-8000-000000000001\","
+                                "\"name\":\"B\"}")));
+    commit(lib);
+    assert_str(json_str(shelf, "name"), "A");
+    assert_ok(tx_commit(reader));
+    assert_ok(tx_ref(begin(lib, READ), &shelves, id_of(1), &shelf));
+    assert_str(json_str(shelf, "name"), "B");
+}
+
+static void prefetching_is_one_round_trip_and_none_from_memory(void **state)
+{
+    Library *lib = *state;
+    Json *shelf = NULL, *author = NULL, *book = NULL;
+    Tx *tx = begin(lib, WRITE);
+    insert(tx, &shelves, 1, "\"name\":\"A\"");
+    insert(tx, &authors, 1, "\"name\":\"A\"");
+    insert(tx, &books, 1, "\"title\":\"x\",\"barcode\":\"b1\"");
+    commit(lib);
+
+    tx = begin(lib, READ);
+    assert_ok(tx_prefetch(tx, WANT(&shelves, id_of(1), &shelf), WANT(&authors, id_of(1), &author),
+                          WANT_BY(&books, "barcode", S("B1"), &book)));
+    assert_true(shelf && author && book);
+    int before = tx_cost(tx).round_trips;
+    assert_ok(tx_prefetch(tx, WANT(&shelves, id_of(1), &shelf), WANT(&authors, id_of(1), &author)));
+    assert_int_equal(tx_cost(tx).round_trips, before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, library_setup, library_teardown)
+        TEST(a_reader_never_sees_what_was_before_an_answered_commit),
+        TEST(a_pinned_record_outlives_its_successor),
+        TEST(prefetching_is_one_round_trip_and_none_from_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

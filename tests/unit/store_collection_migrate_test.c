@@ -1,0 +1,143 @@
+// Descriptors that change: side columns, words and indexes follow, whatever happens on the way.
+#include "library.h"
+
+static const Property thing_properties[] = {
+    {"id", ID}, {"name", STRING}, {"size", INTEGER}, {"note", STRING}, {0},
+};
+static const RecordType thing_record = {"Thing", .properties = thing_properties};
+
+static const Field first_fields[] = {
+    {"name", "name", TEXT | INDEX | WORDS},
+    {0},
+};
+static const Collection things = {
+    .table = "thing", .record = &thing_record, .fields = first_fields};
+
+static const Field later_fields[] = {
+    {"name", "name", TEXT | UNIQUE},
+    {"size", "size", NUMBER | INDEX},
+    {"note", "note", TEXT | WORDS},
+    {0},
+};
+static const Collection later_things = {
+    .table = "thing", .record = &thing_record, .fields = later_fields};
+
+static const Collection *const first[] = {&things};
+static const Collection *const later[] = {&later_things};
+
+static void add_things(Library *lib, int n)
+{
+    Tx *tx = begin(lib, WRITE);
+
+    for (int i = 0; i < n; i++) {
+        insert(tx, &things, i,
+               str_fmt("\"name\":\"thing %d\",\"size\":%d,\"note\":\"word%d\"", i, i % 5, i).at);
+    }
+    commit(lib);
+}
+
+static int64_t count(Tx *tx, const Collection *of, const char *query)
+{
+    int64_t n = 0;
+
+    assert_ok(tx_count(tx, of, str_of(query), &n));
+    return n;
+}
+
+static void side_columns_are_filled_when_the_descriptor_changes(void **state)
+{
+    Library *lib = *state;
+    StrList indexes = {0};
+    assert_ok(db_migrate(lib->db, first, 1));
+    add_things(lib, 350);
+
+    assert_ok(db_migrate(lib->db, later, 1));
+    Tx *tx = begin(lib, READ);
+    assert_int_equal(count(tx, &later_things, "size==3"), 70);
+    assert_int_equal(count(tx, &later_things, "note=word349"), 1);
+    assert_int_equal(count(tx, &later_things, "name==\"thing 7\""), 1);
+    assert_ok(db_index_names(tx, "thing", &indexes));
+    assert_true(str_list_has(&indexes, S("thing_name_unique")));
+    assert_true(str_list_has(&indexes, S("thing_size_idx")));
+    assert_false(str_list_has(&indexes, S("thing_name_idx")));
+}
+
+static void an_older_program_does_not_write_a_newer_table(void **state)
+{
+    Library *lib = *state;
+    assert_ok(db_migrate(lib->db, first, 1));
+    assert_ok(db_migrate(lib->db, later, 1));
+
+    assert_err(tx_insert(begin(lib, WRITE), &things, json_of("{\"name\":\"x\"}")), 503,
+               "Table thing was changed by another version of the program");
+}
+
+static void a_migration_that_broke_off_goes_on(void **state)
+{
+    Library *lib = *state;
+    assert_ok(db_migrate(lib->db, first, 1));
+    add_things(lib, 150);
+    Tx *tx = begin(lib, WRITE);
+    insert(tx, &things, 500, "\"name\":\"thing 1\",\"note\":\"twice\"");
+    commit(lib);
+
+    // The new unique key cannot be made.
+    assert_non_null(db_migrate(lib->db, later, 1));
+    tx = begin(lib, WRITE);
+    Docs found = {0};
+    Err *err = tx_list(tx, &later_things, S("size==3"), 10, &found);
+    assert_non_null(err);
+    assert_int_equal(err->status, 503);
+    assert_ok(tx_delete(tx, &later_things, id_of(500)));
+    commit(lib);
+
+    assert_ok(db_migrate(lib->db, later, 1));
+    tx = begin(lib, READ);
+    assert_int_equal(count(tx, &later_things, "size==3"), 30);
+    assert_int_equal(count(tx, &later_things, "note=word149"), 1);
+    assert_int_equal(count(tx, &later_things, "note=twice"), 0);
+}
+
+static void migrating_again_changes_nothing(void **state)
+{
+    Library *lib = *state;
+    assert_ok(db_migrate(lib->db, later, 1));
+    Tx *tx = begin(lib, WRITE);
+    insert(tx, &later_things, 1, "\"name\":\"x\"");
+    commit(lib);
+    store_close(lib->store);
+    library_open(lib);
+
+    assert_ok(db_migrate(lib->db, later, 1));
+    tx = begin(lib, READ);
+    assert_int_equal(count(tx, &later_things, "name==x"), 1);
+    // A list costs its own statement only: the states of tables are known.
+    assert_int_equal(tx_cost(tx).statements, 1);
+}
+
+static void a_purge_takes_the_tables(void **state)
+{
+    Library *lib = *state;
+    StrList columns = {0};
+    assert_ok(db_migrate(lib->db, later, 1));
+    assert_ok(db_purge(lib->db, later, 1));
+
+    assert_ok(db_table_columns(begin(lib, READ), "thing", &columns));
+    assert_int_equal(columns.len, 0);
+    commit(lib);
+    assert_ok(db_migrate(lib->db, later, 1));
+    assert_int_equal(count(begin(lib, READ), &later_things, "cql.allRecords=1"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, library_setup, library_teardown)
+        TEST(side_columns_are_filled_when_the_descriptor_changes),
+        TEST(an_older_program_does_not_write_a_newer_table),
+        TEST(a_migration_that_broke_off_goes_on),
+        TEST(migrating_again_changes_nothing),
+        TEST(a_purge_takes_the_tables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
