@@ -41,8 +41,6 @@ WARN_UNUSED Err *sql_rows(Tx *tx, const char *sql, Args args,
 WARN_UNUSED Err *sql_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
                           Violation *violation);
 const Dialect *tx_dialect(const Tx *tx);
-// The reads between tx_together(tx, true) and tx_together(tx, false) go in one round trip.
-void tx_together(Tx *tx, bool begins);
 
 // The words of a record's word-search columns (decision 47): replace `old` by `new` for row pk; each
 // array has one folded text per WORDS field in the order of the fields; NULL = none. pk 0 = the row

@@ -217,23 +217,6 @@ bool sqlite_db_close_unused(SqliteDb *db)
     return is_unused;
 }
 
-// A name that came or went is safe only when its directory is.
-static bool directory_sync(const char *file)
-{
-    Str path = str_of(file);
-    size_t end = path.len;
-
-    while (end > 0 && path.at[end - 1] != '/') {
-        end--;
-    }
-    int fd = open(end ? str_z(str_sub(path, 0, end)) : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool is_safe = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0) {
-        close(fd);
-    }
-    return is_safe;
-}
-
 static bool files_remove(const SqliteDb *db)
 {
     static const char *const endings[] = {"", "-wal", "-shm"};
@@ -243,7 +226,7 @@ static bool files_remove(const SqliteDb *db)
         const char *file = str_z(str_fmt("%s%s", db->file, endings[i]));
         is_gone = (unlink(file) == 0 || errno == ENOENT) && is_gone;
     }
-    return directory_sync(db->file) && is_gone;
+    return is_gone;
 }
 
 static Err *db_remove(Db *db)
@@ -309,7 +292,7 @@ static Err *backup_write(Conn *conn, const char *file)
         return err;
     }
     int fd = open(part, O_RDONLY | O_CLOEXEC);
-    bool is_safe = fd >= 0 && fsync(fd) == 0 && rename(part, file) == 0 && directory_sync(file);
+    bool is_safe = fd >= 0 && fsync(fd) == 0 && rename(part, file) == 0;
     if (fd >= 0) {
         close(fd);
     }

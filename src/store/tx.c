@@ -224,15 +224,7 @@ Err *db_drop(Store *store, Str name)
 
 Err *db_names(Store *store, StrList *names)
 {
-    StrList all = {0};
-
-    TRY(store->backend->db_names(store, &all));
-    for (size_t i = 0; i < all.len; i++) {
-        if (db_name_is_valid(all.at[i])) { // others are copies somebody put there
-            str_list_add(names, all.at[i]);
-        }
-    }
-    return NULL;
+    return store->backend->db_names(store, names);
 }
 
 Err *db_backup(Db *db, const char *file)
