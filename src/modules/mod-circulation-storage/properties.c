@@ -56,6 +56,8 @@ static const Property loan[] = {
     {"checkinServicePointId", ID},
     {"patronGroupIdAtCheckout", STRING},
     {"dueDateChangedByRecall", BOOLEAN},
+    {"dueDateChangedByHold", BOOLEAN},
+    {"dueDateChangedByNearExpireUser", BOOLEAN},
     {"isDcb", BOOLEAN},
     {"declaredLostDate", DATE_TIME},
     {"claimedReturnedDate", DATE_TIME},
