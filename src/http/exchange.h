@@ -8,17 +8,10 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-enum {
-    RETIRED_MAX = 64,
-};
-
 struct HttpServer {
-    HttpOptions options;               // complete
-    Arena *arena;                      // this struct, for example
-    struct MHD_Daemon *_Atomic daemon; // for new connections
-    // Those with earlier certificates and the connections made in their time.
-    struct MHD_Daemon *retired[RETIRED_MAX];
-    size_t retired_count;
+    HttpOptions options; // complete
+    Arena *arena;        // this struct, for example
+    struct MHD_Daemon *daemon;
     int listen_fd, wake_fd; // wake_fd: the acceptor shall look at is_stopping
     pthread_t acceptor;
     int port;

@@ -140,10 +140,6 @@ typedef struct HttpServer HttpServer;
 WARN_UNUSED Err *http_start(const HttpOptions *options, HttpServer **out);
 int http_port(const HttpServer *server);
 int http_connections(const HttpServer *server);
-int http_handlers_running(const HttpServer *server);
-// Reads the TLS files again: connections from here on get the new certificate, open ones keep
-// theirs. Errors: 500 text; the old certificate stays in use.
-WARN_UNUSED Err *http_renew_tls(HttpServer *server);
 // Takes no new connection, lets requests in flight end (at most grace_s), closes the rest. Waits
 // for handlers that still run after that. The server is gone afterwards.
 void http_stop(HttpServer *server, int grace_s);

@@ -114,7 +114,7 @@ static Err *tls_options(const HttpOptions *options, struct MHD_OptionItem tls[4]
     return NULL;
 }
 
-static Err *daemon_start(HttpServer *server, struct MHD_Daemon **daemon)
+static Err *daemon_start(HttpServer *server)
 {
     const HttpOptions *options = &server->options;
     unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ITC |
@@ -126,7 +126,7 @@ static Err *daemon_start(HttpServer *server, struct MHD_Daemon **daemon)
         flags |= MHD_USE_TLS;
     }
     // clang-format off
-    *daemon = MHD_start_daemon(flags, 0, NULL, NULL, exchange_continue, server,
+    server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, exchange_continue, server,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT,
             options->request_line_max + options->headers_max + CONNECTION_SLACK,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)(options->connection_max + LIBRARY_SURPLUS),
@@ -138,7 +138,7 @@ static Err *daemon_start(HttpServer *server, struct MHD_Daemon **daemon)
         MHD_OPTION_ARRAY, tls,
         MHD_OPTION_END);
     // clang-format on
-    if (!*daemon) {
+    if (!server->daemon) {
         return err_text(500, "Cannot serve at " STR_FMT ": %s", STR_ARG(options->listen),
                         server->is_tls ? "is the TLS certificate valid?" : strerror(errno));
     }
@@ -158,15 +158,11 @@ Err *http_start(const HttpOptions *options, HttpServer **out)
     server->is_tls = options->tls_certificate.len > 0;
     Str spool = options->spool_dir.len ? options->spool_dir : S("/tmp");
     server->spool_dir = str_copy(arena, spool).at;
-    server->options.listen = str_copy(arena, options->listen);
-    server->options.tls_certificate = str_copy(arena, options->tls_certificate);
-    server->options.tls_key = str_copy(arena, options->tls_key);
     server->connections =
         conn_pool_new((ConnLimits){server->options.idle_timeout_s,
                                    server->options.request_timeout_s, server->options.arena_max});
     sem_init(&server->handlers, 0, (unsigned)server->options.handler_max);
-    struct MHD_Daemon *daemon = NULL;
-    Err *err = daemon_start(server, &daemon);
+    Err *err = daemon_start(server);
     if (err) {
         close(fd);
         conn_pool_free(server->connections);
@@ -174,7 +170,6 @@ Err *http_start(const HttpOptions *options, HttpServer **out)
         arena_free(arena);
         return err;
     }
-    server->daemon = daemon;
     acceptor_start(server);
     *out = server;
     return NULL;
@@ -190,30 +185,6 @@ int http_connections(const HttpServer *server)
     return conn_count(server->connections);
 }
 
-int http_handlers_running(const HttpServer *server)
-{
-    int free_count = 0;
-
-    sem_getvalue((sem_t *)(uintptr_t)&server->handlers, &free_count);
-    return server->options.handler_max - free_count;
-}
-
-Err *http_renew_tls(HttpServer *server)
-{
-    struct MHD_Daemon *daemon = NULL;
-
-    if (!server->is_tls) {
-        return NULL;
-    }
-    if (server->retired_count == RETIRED_MAX) {
-        return err_text(500, "The certificate was renewed %d times: restart to renew it again",
-                        RETIRED_MAX);
-    }
-    TRY(daemon_start(server, &daemon));
-    server->retired[server->retired_count++] = atomic_exchange(&server->daemon, daemon);
-    return NULL;
-}
-
 void http_stop(HttpServer *server, int grace_s)
 {
     int64_t deadline = clock_ns() + grace_s * (int64_t)1000000000;
@@ -225,9 +196,6 @@ void http_stop(HttpServer *server, int grace_s)
                  conn_count(server->connections), grace_s);
     }
     MHD_stop_daemon(server->daemon);
-    for (size_t i = 0; i < server->retired_count; i++) {
-        MHD_stop_daemon(server->retired[i]);
-    }
     conn_pool_free(server->connections);
     sem_destroy(&server->handlers);
     Arena *arena = server->arena;

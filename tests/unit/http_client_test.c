@@ -125,19 +125,6 @@ static void tls_is_spoken_and_certificates_are_checked(void **state)
     assert_non_null(http_call(&call, &answer));
 }
 
-static void a_renewed_certificate_serves_new_connections(void **state)
-{
-    (void)state;
-    HttpCall call = {.url = url_of("https", tls),
-                     .trusted = S(TESTS_DIR "/data/http/localhost.crt")};
-    HttpAnswer answer = {0};
-
-    assert_ok(http_renew_tls(tls));
-    assert_ok(http_call(&call, &answer));
-    assert_str(http_answer_header(&answer, "x-tls"), "yes");
-    assert_ok(http_renew_tls(plain));
-}
-
 static void a_missing_or_wrong_certificate_is_an_error_at_start(void **state)
 {
     (void)state;
@@ -162,7 +149,6 @@ int main(void)
         cmocka_unit_test(a_call_to_nobody_gives_502),
         cmocka_unit_test(an_answer_that_is_too_long_gives_502),
         cmocka_unit_test(tls_is_spoken_and_certificates_are_checked),
-        cmocka_unit_test(a_renewed_certificate_serves_new_connections),
         cmocka_unit_test(a_missing_or_wrong_certificate_is_an_error_at_start),
     };
 

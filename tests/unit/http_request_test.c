@@ -228,20 +228,6 @@ static void an_error_throws_away_what_was_set_before(void **state)
     assert_int_equal(req.reply.headers.len, 0);
 }
 
-static void an_answer_beyond_the_requests_memory_is_refused(void **state)
-{
-    (void)state;
-    Arena *arena = arena_new(1000);
-    Req req = {.arena = arena};
-
-    arena_alloc(arena, 2000);
-    Err *err = reply_text(&req, 200, S("made"));
-    assert_non_null(err);
-    assert_int_equal(err->status, 413);
-    assert_int_equal(req.reply.status, 0);
-    arena_free(arena);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,7 +246,6 @@ int main(void)
         cmocka_unit_test(paging_parameters_fail_with_folios_texts),
         cmocka_unit_test(a_cookie_is_found_among_others),
         cmocka_unit_test(an_error_throws_away_what_was_set_before),
-        cmocka_unit_test(an_answer_beyond_the_requests_memory_is_refused),
     };
 
     return cmocka_run_group_tests_name("http request", tests, NULL, NULL);

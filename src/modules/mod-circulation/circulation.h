@@ -7,7 +7,7 @@
 
 #include "octavo.h"
 
-#include "modules/mod-circulation-storage/collections.h"
+#include "modules/mod-circulation-storage/circulation_storage.h"
 
 extern const Module mod_circulation;
 
@@ -232,8 +232,6 @@ typedef struct {
 WARN_UNUSED Err *loan_representation(Tx *tx, const Json *loan, const LoanParts *parts, Json **out);
 // Of a page of loans in few statements; `out` gets one element per loan, in order.
 WARN_UNUSED Err *loan_representations(Tx *tx, const Docs *page, Json *out);
-// The open loan of an item, NULL if none; 500 text "More than one open loan for item <id>".
-WARN_UNUSED Err *open_loan_of_item(Tx *tx, Str item_id, Json **out);
 // Sets action; removes the comment of the former action or sets the new one.
 void loan_set_action(Json *loan, const char *action, Str comment);
 

@@ -1,0 +1,122 @@
+// Patrons: who is active, who is blocked, who may act for whom.
+// Source: spec/circulation.md 3.2, spec/fees-fines.md 6, 7.
+#include "modules/mod-circulation/circulation.h"
+
+#include "modules/mod-feesfines/feesfines.h"
+#include "modules/mod-patron-blocks/patron_blocks.h"
+#include "modules/mod-users/collections.h"
+
+bool patron_is_active(const Json *user, Time now)
+{
+    Time expires_at = 0;
+
+    return json_flag(user, "active", false) &&
+           (!json_time(user, "expirationDate", &expires_at) || expires_at >= now);
+}
+
+Str patron_name(const Json *user)
+{
+    Str last = json_str(user, "personal.lastName");
+    Str first = json_str(user, "personal.firstName");
+
+    if (last.len && first.len) {
+        return str_fmt(STR_FMT ", " STR_FMT, STR_ARG(last), STR_ARG(first));
+    }
+    return last.len ? last : first;
+}
+
+typedef struct {
+    const char *flag; // of a manual block
+    const char *message;
+} ActionWords;
+
+static const ActionWords action_words[] = {
+    [BLOCK_BORROWING] = {"borrowing", "Patron blocked from borrowing"},
+    [BLOCK_RENEWALS] = {"renewals", "Patron blocked from renewing"},
+    [BLOCK_REQUESTS] = {"requests", "Patron blocked from requesting"},
+};
+
+static Err *manual_refusal(Req *req, Str user_id, const ActionWords *words, Err **refusal)
+{
+    Docs blocks = {0};
+    StrList reasons = {0};
+    bool is_blocked = false;
+
+    TRY(manual_blocks_of_user(req->tx, user_id, &blocks));
+    for (size_t i = 0; i < blocks.len; i++) {
+        is_blocked |= json_flag(blocks.at[i], words->flag, false) &&
+                      manual_block_is_in_force(blocks.at[i], req->now);
+        str_list_add(&reasons, json_str(blocks.at[i], "desc"));
+    }
+    if (is_blocked) {
+        Err *err = err_422(S("USER_IS_BLOCKED_MANUALLY"), str_of(words->message),
+                           P("reason", str_join(reasons.at, reasons.len, S(";"))));
+        *refusal = err_overridable(req, err, "patronBlock", OVERRIDE_PATRON_BLOCK);
+    }
+    return NULL;
+}
+
+static bool blocks_action(const AutomatedBlock *block, BlockedAction action)
+{
+    switch (action) {
+    case BLOCK_BORROWING:
+        return block->blocks_borrowing;
+    case BLOCK_RENEWALS:
+        return block->blocks_renewals;
+    default:
+        return block->blocks_requests;
+    }
+}
+
+static Err *automated_refusals(Req *req, const Json *user, BlockedAction action, Err **refusals)
+{
+    AutomatedBlocks blocks = {0};
+
+    TRY(automated_blocks_of_user(req->tx, json_str(user, "id"), json_str(user, "patronGroup"),
+                                 &blocks));
+    for (size_t i = 0; i < blocks.len; i++) {
+        if (blocks_action(&blocks.at[i], action)) {
+            Err *err = err_422(S("USER_IS_BLOCKED_AUTOMATICALLY"), blocks.at[i].message);
+            err_overridable(req, err, "patronBlock", OVERRIDE_PATRON_BLOCK);
+            *refusals = err_join(*refusals, err);
+        }
+    }
+    return NULL;
+}
+
+Err *patron_blocks(Req *req, const Json *user, BlockedAction action, Err **refusals)
+{
+    *refusals = NULL;
+    TRY(manual_refusal(req, json_str(user, "id"), &action_words[action], refusals));
+    return automated_refusals(req, user, action, refusals);
+}
+
+// Old records keep the status inside "meta".
+static Str relation_member(const Json *relation, const char *name, const char *old_name)
+{
+    Str value = json_str(relation, name);
+
+    return value.len ? value : json_str(relation, old_name);
+}
+
+static bool relation_is_valid(const Json *relation, Time now)
+{
+    Time expires_at = 0;
+    Str expiry = relation_member(relation, "expirationDate", "meta.expirationDate");
+
+    return str_eq_nocase(relation_member(relation, "status", "meta.status"), S("Active")) &&
+           (str_is_empty(expiry) || !time_parse(expiry, &expires_at) || expires_at >= now);
+}
+
+Err *proxy_is_valid(Tx *tx, Str sponsor_id, Str proxy_id, Time now, bool *out)
+{
+    Docs relations = {0};
+
+    *out = false;
+    TRY(tx_where(tx, &proxies, "user_id = $1 and proxy_user_id = $2",
+                 ARGS(A_TEXT(sponsor_id), A_TEXT(proxy_id)), &relations));
+    for (size_t i = 0; i < relations.len; i++) {
+        *out |= relation_is_valid(relations.at[i], now);
+    }
+    return NULL;
+}

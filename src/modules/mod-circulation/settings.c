@@ -1,0 +1,158 @@
+// Settings that circulation obeys, from the places that keep them; the record changed last wins.
+// Source: spec/circulation.md 11, spec/platform.md 5.3, spec/decisions.md 14, 38.
+#include "modules/mod-circulation/circulation.h"
+
+#include "modules/mod-configuration/collections.h"
+
+typedef enum {
+    SETTING_LOCALE,
+    SETTING_TLR_FLAGS,
+    SETTING_TLR_TEMPLATES,
+    SETTING_OTHER,
+    SETTING_LOAN_HISTORY,
+    SETTING_NOTICES_LIMIT,
+    SETTING_PRINT_HOLDS,
+    SETTING_PRINT_EVENTS,
+    SETTINGS_COUNT,
+} SettingKind;
+
+// Names differ between the stores; one record may say two things.
+static const struct {
+    const char *name;
+    SettingKind kind;
+} setting_names[] = {
+    {"localeSettings", SETTING_LOCALE},
+    {"TLR", SETTING_TLR_FLAGS},
+    {"TLR", SETTING_TLR_TEMPLATES},
+    {"generalTlr", SETTING_TLR_FLAGS},
+    {"regularTlr", SETTING_TLR_TEMPLATES},
+    {"other_settings", SETTING_OTHER},
+    {"loan_history", SETTING_LOAN_HISTORY},
+    {"noticesLimit", SETTING_NOTICES_LIMIT},
+    {"PRINT_HOLD_REQUESTS", SETTING_PRINT_HOLDS},
+    {"printEventLogFeature", SETTING_PRINT_EVENTS},
+};
+
+typedef struct {
+    const Json *value;
+    Time changed_at;
+} Newest;
+
+static void consider(Newest *newest, Str name, const Json *value, const Json *record)
+{
+    Time changed_at = 0;
+
+    (void)json_time(record, "metadata.updatedDate", &changed_at);
+    for (size_t i = 0; i < sizeof setting_names / sizeof *setting_names; i++) {
+        Newest *one = &newest[setting_names[i].kind];
+        if (str_eq_z(name, setting_names[i].name) &&
+            (!one->value || changed_at >= one->changed_at)) {
+            *one = (Newest){value, changed_at};
+        }
+    }
+}
+
+// Values of mod-configuration are JSON in a text, or a bare word.
+static Err *consider_configurations(Tx *tx, Newest *newest)
+{
+    Docs docs = {0};
+
+    TRY(tx_where(tx, &configurations,
+                 "config_name in ('localesettings', 'tlr', 'other_settings', 'loan_history', "
+                 "'noticeslimit', 'print_hold_requests') and user_id is null and is_enabled = 1",
+                 NO_ARGS, &docs));
+    for (size_t i = 0; i < docs.len; i++) {
+        Json *value = NULL;
+        Str text = json_str(docs.at[i], "value");
+        if (json_parse(text, &value)) {
+            value = json_string(text);
+        }
+        consider(newest, json_str(docs.at[i], "configName"), value, docs.at[i]);
+    }
+    return NULL;
+}
+
+static Err *consider_circulation_settings(Tx *tx, Newest *newest)
+{
+    Docs docs = {0};
+
+    TRY(tx_where(tx, &circulation_settings, "1 = 1", NO_ARGS, &docs));
+    for (size_t i = 0; i < docs.len; i++) {
+        consider(newest, json_str(docs.at[i], "name"), json_get(docs.at[i], "value"), docs.at[i]);
+    }
+    return NULL;
+}
+
+static void take_zone(Settings *settings, const Json *locale)
+{
+    bool is_known = false;
+    Str name = json_str(locale, "timezone");
+
+    settings->zone = zone_utc();
+    settings->zone_name = S("UTC");
+    if (str_is_empty(name)) {
+        return;
+    }
+    const Zone *zone = zone_of(name, &is_known);
+    if (!is_known) {
+        log_line(LOG_WARN, "mod-circulation", "unknown time zone " STR_FMT " counts as UTC",
+                 STR_ARG(name));
+        return;
+    }
+    settings->zone = zone;
+    settings->zone_name = name;
+}
+
+// {"value": n}, n, or the number as text.
+static int64_t number_of(const Json *value, int64_t fallback)
+{
+    const Json *inner = json_is_object(value) ? json_get(value, "value") : value;
+    int64_t number = fallback;
+
+    if (inner && !str_int64(json_scalar_text(inner), &number)) {
+        return fallback;
+    }
+    return number;
+}
+
+static Err *settings_build(Tx *tx, void **out)
+{
+    Newest newest[SETTINGS_COUNT] = {0};
+    Settings *settings = NEW(Settings);
+
+    TRY(consider_configurations(tx, newest));
+    TRY(consider_circulation_settings(tx, newest));
+    const Json *flags = newest[SETTING_TLR_FLAGS].value;
+    const Json *templates = newest[SETTING_TLR_TEMPLATES].value;
+    const Json *other = newest[SETTING_OTHER].value;
+    take_zone(settings, newest[SETTING_LOCALE].value);
+    settings->tlr_enabled = json_flag(flags, "titleLevelRequestsFeatureEnabled", false);
+    settings->tlr_hold_follows_rules =
+        json_flag(flags, "tlrHoldShouldFollowCirculationRules", false);
+    settings->tlr_confirmation_template = json_str(templates, "confirmationPatronNoticeTemplateId");
+    settings->tlr_cancellation_template = json_str(templates, "cancellationPatronNoticeTemplateId");
+    settings->tlr_expiration_template = json_str(templates, "expirationPatronNoticeTemplateId");
+    settings->session_timeout_minutes = json_flag(other, "checkoutTimeout", true)
+                                            ? json_int(other, "checkoutTimeoutDuration", 3)
+                                            : 3;
+    settings->notices_limit = number_of(newest[SETTING_NOTICES_LIMIT].value, 100);
+    settings->print_hold_requests =
+        json_flag(newest[SETTING_PRINT_HOLDS].value, "printHoldRequestsEnabled", false);
+    settings->print_event_log =
+        json_flag(newest[SETTING_PRINT_EVENTS].value, "enablePrintLog", false);
+    settings->loan_history = newest[SETTING_LOAN_HISTORY].value;
+    *out = settings;
+    return NULL;
+}
+
+static const Collection *const settings_sources[] = {&configurations, &circulation_settings, NULL};
+static const Derived settings_derived = {"circulation-settings", settings_sources, settings_build};
+
+Err *settings_read(Tx *tx, const Settings **out)
+{
+    const void *value = NULL;
+
+    TRY(tx_derived(tx, &settings_derived, &value));
+    *out = value;
+    return NULL;
+}
