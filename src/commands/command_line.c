@@ -19,11 +19,10 @@ static void print_help(const char *usage, const CommandOption *own)
            "OCTAVO_SECTION_KEY in the environment, or a line in octavo.conf (--config FILE).\n");
 }
 
-static _Noreturn void bad_line(const char *usage, const char *format, Str word)
+static _Noreturn void bad_line(const char *usage, const char *what, Str word)
 {
-    fprintf(stderr, "octavo: ");
-    fprintf(stderr, format, STR_ARG(word)); // NOLINT: formats are constants of this file
-    fprintf(stderr, "\nUsage: octavo %s\nTry --help.\n", usage);
+    fprintf(stderr, "octavo: %s: " STR_FMT "\nUsage: octavo %s\nTry --help.\n", what, STR_ARG(word),
+            usage);
     exit(2);
 }
 
@@ -51,7 +50,7 @@ static Str option_value(Words *words, Str word, ptrdiff_t equals)
         return str_sub(word, (size_t)equals + 1, word.len);
     }
     if (words->at + 1 >= words->argc) {
-        bad_line(words->usage, "%.*s needs a value", word);
+        bad_line(words->usage, "this needs a value", word);
     }
     return str_of(words->argv[++words->at]);
 }
@@ -103,7 +102,7 @@ CommandLine command_line(int argc, char **argv, const char *usage, const Command
         } else if (str_find_char(name, '.', 0) > 0) {
             name_values_add(&flags, name, option_value(&words, word, equals));
         } else {
-            bad_line(usage, "unknown option %.*s", word);
+            bad_line(usage, "unknown option", word);
         }
     }
     Err *err = read_config(&line, file);

@@ -3,6 +3,7 @@
 
 #include "gateway/admin.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

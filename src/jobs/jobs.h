@@ -3,8 +3,8 @@
 
 #include "store/store.h"
 
-// In-process subscriber of an outbox topic. Called with up to 500 events inside one write transaction
-// that also removes them; an error leaves them and tries again later.
+// In-process subscriber of an outbox topic. Called with up to 500 events inside one write
+// transaction that also removes them; an error leaves them and tries again later.
 typedef Err *(*Subscriber)(Tx *tx, const Event *events, size_t n);
 void bus_subscribe(const char *topic, Subscriber subscriber);
 
@@ -20,10 +20,13 @@ typedef Err *(*JobStep)(Tx *tx, Job *job, bool *done);
 void job_kind(const char *kind, JobStep step);
 WARN_UNUSED Err *job_enqueue_at(Tx *tx, const char *kind, Time due_at, Json *doc);
 
+// The table of jobs: part of every tenant's database.
+extern const Collection *const jobs_collections[];
+
 // Periodic work of a tenant, as FOLIO's timers. every_s 0 and cron NULL: never.
 typedef struct {
-    const char *name;   // "expire-users"
-    const char *path;   // FOLIO's timer route, "/users/expire/timer"
+    const char *name; // "expire-users"
+    const char *path; // FOLIO's timer route, "/users/expire/timer"
     int every_s;
     Err *(*run)(Db *db, Time now); // opens its own transactions
 } Timer;
