@@ -29,8 +29,9 @@ CommandLine command_line(int argc, char **argv, const char *usage, const Command
 // Prints an Err for a person; returns the exit code 1.
 int command_fail(const Err *err);
 
-// Opens the store of the command line (data directory or database URL) and the gateway on it.
-WARN_UNUSED Err *command_open(const CommandLine *line, App *app);
+// Opens the store of the command line (data directory or database URL) and the gateway on it; with
+// `background` events are delivered and timers run.
+WARN_UNUSED Err *command_open(const CommandLine *line, bool background, App *app);
 void command_close(App *app);
 
 int serve_main(int argc, char **argv);

@@ -11,7 +11,7 @@ int migrate_main(int argc, char **argv)
     App app;
 
     // Starting the gateway brings the process's own database up to date.
-    Err *err = command_open(&line, &app);
+    Err *err = command_open(&line, false, &app);
     if (err) {
         return command_fail(err);
     }

@@ -55,7 +55,7 @@ static Err *set_log(const Config *config)
     return NULL;
 }
 
-Err *command_open(const CommandLine *line, App *app)
+Err *command_open(const CommandLine *line, bool background, App *app)
 {
     Str url = config_text(line->config, "database.url");
 
@@ -76,8 +76,17 @@ Err *command_open(const CommandLine *line, App *app)
     };
     *app = (App){.modules = all_modules, .config = line->config, .started_at = time_now()};
     TRY(store_open(&options, &app->store));
-    Err *err = gateway_start(app);
+    Err *err = background ? jobs_new(app->store, &app->scheduler) : NULL;
+    if (!err) {
+        err = gateway_start(app);
+    }
+    if (!err && background) {
+        jobs_begin(app->scheduler);
+    }
     if (err) {
+        if (app->scheduler) {
+            jobs_stop(app->scheduler);
+        }
         gateway_stop(app);
         store_close(app->store);
         app->store = NULL;

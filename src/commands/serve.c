@@ -21,7 +21,7 @@ typedef struct {
     HttpServer *gateway, *edge, *admin;
 } Listeners;
 
-static HttpOptions listener_options(const App *app, const char *listen)
+static HttpOptions listener_options(const App *app, Str data, const char *listen)
 {
     const Config *config = app->config;
 
@@ -33,15 +33,16 @@ static HttpOptions listener_options(const App *app, const char *listen)
         .connection_max = (int)config_int(config, "http.connections"),
         .idle_timeout_s = (int)config_int(config, "http.idle_timeout_s"),
         .request_timeout_s = (int)config_int(config, "http.request_timeout_s"),
+        .spool_dir = data,
         .context = (void *)app,
     };
 }
 
-static Err *listeners_start(App *app, Listeners *listeners)
+static Err *listeners_start(App *app, Str data, Listeners *listeners)
 {
-    HttpOptions gateway = listener_options(app, "http.listen");
-    HttpOptions edge = listener_options(app, "edge.listen");
-    HttpOptions admin = listener_options(app, "admin.listen");
+    HttpOptions gateway = listener_options(app, data, "http.listen");
+    HttpOptions edge = listener_options(app, data, "edge.listen");
+    HttpOptions admin = listener_options(app, data, "admin.listen");
 
     gateway.tls_certificate = config_text(app->config, "http.tls_certificate");
     gateway.tls_key = config_text(app->config, "http.tls_key");
@@ -156,11 +157,11 @@ int serve_main(int argc, char **argv)
     pthread_t impatient;
     int number = 0;
 
-    Err *err = command_open(&line, &app);
+    Err *err = command_open(&line, true, &app);
     if (err) {
         return command_fail(err);
     }
-    err = listeners_start(&app, &listeners);
+    err = listeners_start(&app, line.data, &listeners);
     if (err) {
         listeners_stop(&listeners);
         command_close(&app);

@@ -58,7 +58,7 @@ int tenant_main(int argc, char **argv)
     if (line.words.len != 2 || !str_eq(line.words.at[0], S("create"))) {
         return command_fail(err_text(400, "say which: octavo tenant create ID --data DIR"));
     }
-    Err *err = command_open(&line, &app);
+    Err *err = command_open(&line, false, &app);
     if (err) {
         return command_fail(err);
     }

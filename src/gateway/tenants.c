@@ -212,6 +212,7 @@ static Err *migrate_enabled(Tenant *tenant, Db *db)
 {
     const Gateway *gateway = tenant->app->gateway;
     const TenantState *state = tenant_state(tenant);
+    TRY(db_migrate(db, jobs_collections, JOBS_COLLECTIONS));
     for (size_t i = 0; i < gateway->module_count; i++) {
         const Collection *const *tables = NULL;
         size_t n = module_tables(gateway->modules[i], &tables);

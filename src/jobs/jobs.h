@@ -21,6 +21,9 @@ void job_kind(const char *kind, JobStep step);
 WARN_UNUSED Err *job_enqueue_at(Tx *tx, const char *kind, Time due_at, Json *doc);
 
 // The table of jobs: part of every tenant's database.
+enum {
+    JOBS_COLLECTIONS = 1,
+};
 extern const Collection *const jobs_collections[];
 
 // Periodic work of a tenant, as FOLIO's timers. every_s 0 and cron NULL: never.
@@ -34,7 +37,9 @@ typedef struct {
 typedef struct Scheduler Scheduler;
 
 // The relay (events to subscribers and Kafka) and the scheduler (jobs, timers): one thread each.
-WARN_UNUSED Err *jobs_start(Store *store, Scheduler **out);
+// They begin to work with jobs_begin, after all subscribers and kinds of jobs are known.
+WARN_UNUSED Err *jobs_new(Store *store, Scheduler **out);
+void jobs_begin(Scheduler *scheduler);
 void jobs_timer(Scheduler *scheduler, Str tenant, const Timer *timer);
 void jobs_forget(Scheduler *scheduler, Str tenant);
 void jobs_stop(Scheduler *scheduler); // finishes the running step, delivers what is written

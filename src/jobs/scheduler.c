@@ -29,7 +29,7 @@ struct Scheduler {
     size_t entry_count;
     char (*pending)[NAME_MAX_LEN]; // databases with undelivered events
     size_t pending_count;
-    bool stops;
+    bool runs, stops;
     pthread_t relay_thread, timer_thread;
 };
 
@@ -229,7 +229,7 @@ void jobs_forget(Scheduler *scheduler, Str tenant)
     pthread_mutex_unlock(&scheduler->lock);
 }
 
-Err *jobs_start(Store *store, Scheduler **out)
+Err *jobs_new(Store *store, Scheduler **out)
 {
     Scheduler *scheduler = calloc(1, sizeof *scheduler);
     pthread_condattr_t attributes;
@@ -250,12 +250,17 @@ Err *jobs_start(Store *store, Scheduler **out)
         add_pending(scheduler, names.at[i]);
     }
     store_on_events(store, events_written, scheduler);
+    *out = scheduler;
+    return NULL;
+}
+
+void jobs_begin(Scheduler *scheduler)
+{
     if (pthread_create(&scheduler->relay_thread, NULL, relay_run, scheduler) ||
         pthread_create(&scheduler->timer_thread, NULL, timers_run, scheduler)) {
         die("no thread for background work");
     }
-    *out = scheduler;
-    return NULL;
+    scheduler->runs = true;
 }
 
 void jobs_stop(Scheduler *scheduler)
@@ -264,8 +269,10 @@ void jobs_stop(Scheduler *scheduler)
     scheduler->stops = true;
     pthread_cond_broadcast(&scheduler->wake);
     pthread_mutex_unlock(&scheduler->lock);
-    pthread_join(scheduler->timer_thread, NULL);
-    pthread_join(scheduler->relay_thread, NULL);
+    if (scheduler->runs) {
+        pthread_join(scheduler->timer_thread, NULL);
+        pthread_join(scheduler->relay_thread, NULL);
+    }
     store_on_events(scheduler->store, NULL, NULL);
     pthread_cond_destroy(&scheduler->wake);
     pthread_mutex_destroy(&scheduler->lock);
