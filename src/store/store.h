@@ -332,6 +332,10 @@ WARN_UNUSED Err *tx_emit(Tx *tx, const char *topic, const char *type, Str key, c
 
 // n consecutive numbers of a named sequence of the tenant, beginning with *first.
 WARN_UNUSED Err *tx_sequence(Tx *tx, const char *name, int64_t n, int64_t *first);
+// The last number given, 0 if none was.
+WARN_UNUSED Err *tx_sequence_last(Tx *tx, const char *name, int64_t *last);
+// The next number is 1 again.
+WARN_UNUSED Err *tx_sequence_restart(Tx *tx, const char *name);
 
 // ---------------------------------------------------------------------------------------------
 // SQL for what the engine has no word for: joins and counters over the same tables and side columns.

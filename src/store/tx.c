@@ -517,6 +517,20 @@ Err *tx_sequence(Tx *tx, const char *name, int64_t n, int64_t *first)
                     ARGS(A_TEXT(str_of(name)), A_INT(n)), take_int, first);
 }
 
+Err *tx_sequence_last(Tx *tx, const char *name, int64_t *last)
+{
+    *last = 0;
+    return sql_rows(tx, "select next - 1 from octavo_sequence where name = $1",
+                    ARGS(A_TEXT(str_of(name))), take_int, last);
+}
+
+Err *tx_sequence_restart(Tx *tx, const char *name)
+{
+    tx->has_changed = true;
+    return sql_exec(tx, "delete from octavo_sequence where name = $1",
+                    ARGS(A_TEXT(str_of(name))), NULL, NULL);
+}
+
 void tx_together(Tx *tx, bool begins)
 {
     tx->round_trip_is_open = begins;
