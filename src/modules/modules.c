@@ -2,12 +2,14 @@
 #include "octavo.h"
 
 #include "modules/mod-authtoken/sessions.h"
+#include "modules/mod-inventory-storage/inventory_storage.h"
 #include "modules/mod-login/login.h"
 #include "modules/mod-permissions/permissions.h"
 #include "modules/mod-users/users.h"
 
 const Module *const all_modules[] = {
     &mod_authtoken,
+    &mod_inventory_storage,
     &mod_login,
     &mod_permissions,
     &mod_users,

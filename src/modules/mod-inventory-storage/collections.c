@@ -3,6 +3,7 @@
 
 #include "modules/mod-inventory-storage/properties.h"
 #include "modules/mod-inventory-storage/isbn.h"
+#include "modules/mod-inventory-storage/storage.h"
 
 static const Field instances_fields[] = {
     {"mode_of_issuance_id", "modeOfIssuanceId", UUID | INDEX, .references = &modes_of_issuance},
@@ -42,7 +43,7 @@ const Collection instances = {
     .table = "instance",
     .path = "/instance-storage/instances",
     .list_key = "instances",
-    .ops = "LCDrud",
+    .ops = "LCrud",
     .permission = "inventory-storage.instances",
     .record = &instance_record,
     .fields = instances_fields,
@@ -52,7 +53,9 @@ const Collection instances = {
     .put_errors_are_text = true,
     .event = "inventory.instance",
     .has_result_info = true,
-    .delete_needs_query = true,
+    .before_write = instance_before_write,
+    .after_write = instance_after_write,
+    .explain = instance_explain,
 };
 
 static const Field holdings_fields[] = {
@@ -89,7 +92,7 @@ const Collection holdings = {
     .table = "holdings_record",
     .path = "/holdings-storage/holdings",
     .list_key = "holdingsRecords",
-    .ops = "LCDrud",
+    .ops = "LCrud",
     .permission = "inventory-storage.holdings",
     .record = &holdings_record,
     .fields = holdings_fields,
@@ -98,8 +101,12 @@ const Collection holdings = {
     .post_errors_are_text = true,
     .put_errors_are_text = true,
     .event = "inventory.holdings-record",
+    .event_key = holdings_event_key,
+    .put_creates = true,
     .has_result_info = true,
-    .delete_needs_query = true,
+    .before_write = holdings_before_write,
+    .after_write = holdings_after_write,
+    .explain = holdings_explain,
 };
 
 static const Field items_fields[] = {
@@ -150,7 +157,7 @@ const Collection items = {
     .table = "item",
     .path = "/item-storage/items",
     .list_key = "items",
-    .ops = "LCDrud",
+    .ops = "Lrud",
     .permission = "inventory-storage.items",
     .record = &item_record,
     .fields = items_fields,
@@ -158,8 +165,11 @@ const Collection items = {
     .locking = FAIL_ON_CONFLICT,
     .put_errors_are_text = true,
     .event = "inventory.item",
+    .event_key = item_event_key,
     .has_result_info = true,
-    .delete_needs_query = true,
+    .before_write = item_before_write,
+    .after_write = item_after_write,
+    .explain = item_explain,
 };
 
 static const Field bound_with_parts_fields[] = {
@@ -184,6 +194,7 @@ const Collection bound_with_parts = {
     .uniques = bound_with_parts_keys,
     .put_errors_are_text = true,
     .event = "inventory.bound-with",
+    .event_key = bound_with_event_key,
 };
 
 static const Field instance_relationships_fields[] = {
@@ -198,7 +209,7 @@ const Collection instance_relationships = {
     .table = "instance_relationship",
     .path = "/instance-storage/instance-relationships",
     .list_key = "instanceRelationships",
-    .ops = "LCrud",
+    .ops = "LCru",
     .permission = "inventory-storage.instance-relationships",
     .record = &instance_relationship_record,
     .fields = instance_relationships_fields,
@@ -219,6 +230,7 @@ const Collection title_links = {
     .permission = "inventory-storage.preceding-succeeding-titles",
     .record = &title_link_record,
     .fields = title_links_fields,
+    .before_write = title_link_before_write,
     .put_errors_are_text = true,
 };
 
@@ -226,6 +238,32 @@ const Collection title_links = {
 const Collection marc_sources = {
     .table = "instance_source_marc",
     .record = &marc_source_record,
+};
+
+static const Field deleted_fields[] = {
+    {"deleted_at", "createdDate", TIME | INDEX},
+    {"record_id", "record.id", TEXT | INDEX},
+    {"holdings_record_id", "record.holdingsRecordId", TEXT},
+    {"instance_id", "record.instanceId", TEXT},
+    {0},
+};
+
+const Collection deleted_instances = {
+    .table = "audit_instance",
+    .record = &deleted_record,
+    .fields = deleted_fields,
+};
+
+const Collection deleted_holdings = {
+    .table = "audit_holdings_record",
+    .record = &deleted_record,
+    .fields = deleted_fields,
+};
+
+const Collection deleted_items = {
+    .table = "audit_item",
+    .record = &deleted_record,
+    .fields = deleted_fields,
 };
 
 const Collection *const inventory_storage_collections[] = {
@@ -276,5 +314,8 @@ const Collection *const inventory_storage_collections[] = {
     &instance_relationships,
     &title_links,
     &marc_sources,
+    &deleted_instances,
+    &deleted_holdings,
+    &deleted_items,
     NULL,
 };

@@ -50,6 +50,10 @@ extern const Collection bound_with_parts;
 extern const Collection instance_relationships;
 extern const Collection title_links;
 extern const Collection marc_sources;
+// {id, createdDate, record}: what was deleted, and when.
+extern const Collection deleted_instances;
+extern const Collection deleted_holdings;
+extern const Collection deleted_items;
 
 // All of the module, NULL at the end.
 extern const Collection *const inventory_storage_collections[];

@@ -2,6 +2,7 @@
 #include "modules/mod-inventory-storage/collections.h"
 
 #include "modules/mod-inventory-storage/properties.h"
+#include "modules/mod-inventory-storage/storage.h"
 
 static const Field institutions_fields[] = {
     {"name", "name", TEXT | UNIQUE},
@@ -14,7 +15,7 @@ const Collection institutions = {
     .table = "locinstitution",
     .path = "/location-units/institutions",
     .list_key = "locinsts",
-    .ops = "LCrud",
+    .ops = "Crd",
     .permission = "inventory-storage.location-units.institutions",
     .record = &institution_record,
     .fields = institutions_fields,
@@ -35,7 +36,7 @@ const Collection campuses = {
     .table = "loccampus",
     .path = "/location-units/campuses",
     .list_key = "loccamps",
-    .ops = "LCrud",
+    .ops = "Crd",
     .permission = "inventory-storage.location-units.campuses",
     .record = &campus_record,
     .fields = campuses_fields,
@@ -56,7 +57,7 @@ const Collection libraries = {
     .table = "loclibrary",
     .path = "/location-units/libraries",
     .list_key = "loclibs",
-    .ops = "LCrud",
+    .ops = "Crd",
     .permission = "inventory-storage.location-units.libraries",
     .record = &library_record,
     .fields = libraries_fields,
@@ -82,12 +83,13 @@ const Collection locations = {
     .table = "location",
     .path = "/locations",
     .list_key = "locations",
-    .ops = "LCrud",
+    .ops = "Crd",
     .permission = "inventory-storage.locations",
     .record = &location_record,
     .fields = locations_fields,
     .is_cached = true,
     .event = "inventory.location",
+    .before_write = location_before_write,
 };
 
 static const Field service_points_fields[] = {
@@ -102,12 +104,14 @@ const Collection service_points = {
     .table = "service_point",
     .path = "/service-points",
     .list_key = "servicepoints",
-    .ops = "LCrud",
+    .ops = "Crd",
     .permission = "inventory-storage.service-points",
     .record = &service_point_record,
     .fields = service_points_fields,
     .is_cached = true,
     .event = "inventory.service-point",
+    .before_write = service_point_before_write,
+    .explain = service_point_explain,
 };
 
 static const Field service_points_users_fields[] = {

@@ -2,6 +2,7 @@
 #include "modules/mod-inventory-storage/collections.h"
 
 #include "modules/mod-inventory-storage/properties.h"
+#include "modules/mod-inventory-storage/storage.h"
 
 static const Field unique_name[] = {
     {"name", "name", TEXT | UNIQUE},
@@ -24,7 +25,7 @@ const Collection call_number_types = {
     .table = "call_number_type",
     .path = "/call-number-types",
     .list_key = "callNumberTypes",
-    .ops = "LCrud",
+    .ops = "LCr",
     .permission = "inventory-storage.call-number-types",
     .record = &call_number_type_record,
     .fields = unique_name,
@@ -104,7 +105,7 @@ const Collection holdings_sources = {
     .table = "holdings_records_source",
     .path = "/holdings-sources",
     .list_key = "holdingsRecordsSources",
-    .ops = "LCrud",
+    .ops = "LCru",
     .permission = "inventory-storage.holdings-sources",
     .record = &holdings_source_record,
     .fields = unique_name,
@@ -342,6 +343,7 @@ const Collection statistical_codes = {
     .fields = statistical_codes_fields,
     .uniques = statistical_codes_keys,
     .is_cached = true,
+    .before_delete = statistical_code_before_delete,
     .put_errors_are_text = true,
 };
 
@@ -349,7 +351,7 @@ const Collection subject_sources = {
     .table = "subject_source",
     .path = "/subject-sources",
     .list_key = "subjectSources",
-    .ops = "LCrud",
+    .ops = "Lr",
     .permission = "inventory-storage.subject-sources",
     .record = &subject_source_record,
     .fields = unique_name_and_code,
@@ -361,7 +363,7 @@ const Collection subject_types = {
     .table = "subject_type",
     .path = "/subject-types",
     .list_key = "subjectTypes",
-    .ops = "LCrud",
+    .ops = "Lr",
     .permission = "inventory-storage.subject-types",
     .record = &subject_type_record,
     .fields = unique_name,

@@ -5,7 +5,10 @@
 // collections.h: tx_ref(tx, &service_points, id, &point) costs no statement.
 #pragma once
 
+#include "gateway/gateway.h"
 #include "modules/mod-inventory-storage/collections.h"
+
+extern const Module mod_inventory_storage;
 
 // ---------------------------------------------------------------------------------------------
 // Items

@@ -370,3 +370,20 @@ static const Property marc_source[] = {
 };
 
 const RecordType marc_source_record = {"MarcJson", .properties = marc_source};
+
+// What the feeds of deleted records look at; all other members stay as they are.
+static const Property deleted_members[] = {
+    {"id", ID},
+    {"instanceId", ID},
+    {"holdingsRecordId", ID},
+    {0},
+};
+
+static const Property deleted[] = {
+    {"id", ID},
+    {"createdDate", DATE_TIME},
+    {"record", OBJECT, .of = deleted_members, .open = true},
+    {0},
+};
+
+const RecordType deleted_record = {"AuditRecord", .properties = deleted};

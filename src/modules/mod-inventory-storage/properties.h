@@ -10,6 +10,7 @@ extern const RecordType bound_with_part_record;
 extern const RecordType instance_relationship_record;
 extern const RecordType title_link_record;
 extern const RecordType marc_source_record;
+extern const RecordType deleted_record;
 extern const RecordType institution_record;
 extern const RecordType campus_record;
 extern const RecordType library_record;
