@@ -43,7 +43,7 @@ typedef struct {
 
 typedef struct {
     sqlite3_file base;
-    Disk *disk; // NULL: a temporary file, passed through
+    Disk *disk;           // NULL: a temporary file, passed through
     bool syncs_directory; // a new log or journal: its first sync makes the names safe, too
     sqlite3_file *real;
 } FaultFile;
@@ -357,7 +357,6 @@ static int file_sync(sqlite3_file *file, int flags)
         disk_sync_fail(disk);
     }
     pthread_mutex_unlock(&faults.lock);
-    vfs_count_sync();
     return fate == PASS ? SQLITE_OK : SQLITE_IOERR_FSYNC;
 }
 
@@ -497,7 +496,8 @@ static int layer_delete(sqlite3_vfs *vfs, const char *name, int syncs_directory)
 
 static void layer_make(void)
 {
-    faults.real = sqlite3_vfs_find(vfs_counting());
+    sqlite_start();
+    faults.real = sqlite3_vfs_find(NULL);
     faults.vfs = *faults.real;
     faults.vfs.pNext = NULL;
     faults.vfs.zName = "octavo-faults";

@@ -51,9 +51,9 @@ static Err *store_start(Store *store)
     int64_t idle_ms = store->options.idle_close_ms;
 
     state->store = store;
-    state->vfs = vfs_counting();
+    state->vfs = vfs_over(NULL, "octavo");
 #ifdef OCTAVO_HOOKS
-    state->vfs = store->options.faults ? faults_vfs() : state->vfs;
+    state->vfs = store->options.faults ? vfs_over(faults_vfs(), "octavo-faulty") : state->vfs;
 #endif
     state->idle_ns = idle_ms ? idle_ms * 1000000 : IDLE_NS;
     state->syncs_before = vfs_syncs();

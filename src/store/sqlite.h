@@ -159,10 +159,11 @@ void checkpoint_stop(SqliteStore *store);
 // ---------------------------------------------------------------------------------------------
 // Others
 
-// The name of the VFS that counts syncs (registered on first use), and its count.
-const char *vfs_counting(void);
-void vfs_count_sync(void); // by a layer above that keeps syncs to itself
-uint64_t vfs_syncs(void);
+// Settings of the library, before its first use.
+void sqlite_start(void);
+// Our file layer over another one (NULL: the system's), made on first use; its name.
+const char *vfs_over(const char *below, const char *name);
+uint64_t vfs_syncs(void); // of all our layers
 
 WARN_UNUSED Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
                              void *context);

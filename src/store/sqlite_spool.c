@@ -19,7 +19,7 @@ Err *spool_new(Spool **out)
 {
     Spool *spool = NEW(Spool);
 
-    vfs_counting(); // settings of the library come before its first use
+    sqlite_start();
     int code = sqlite3_open_v2(
         "", &spool->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code == SQLITE_OK) {

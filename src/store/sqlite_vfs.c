@@ -1,4 +1,13 @@
-// Counts syncs: the system's own file layer with one function of each file replaced.
+// The file layer under all databases: counts syncs, and writes the log in large pieces.
+//
+// SQLite writes each page of its log as 24 bytes and 4,096 bytes, so that every page of the file
+// cache is touched three times. Here such writes are joined and go out at the sync that a commit
+// waits for (or before anything else is done with the file). That is safe because the only
+// connection that writes the log has synchronous=FULL: other connections learn of pages after that
+// sync only, and its own reads pass the buffer out first.
+//
+// It is a copy of the layer below with some functions of each file replaced; what a file needs in
+// addition lies behind the lower layer's part of its memory.
 #include "store/sqlite.h"
 
 #include "base/die.h"
@@ -6,73 +15,191 @@
 #include <string.h>
 
 enum {
-    TABLES_MAX = 4, // the system layer has one table of functions per way of locking
+    TABLES_MAX = 12, // the system's layer has one table of functions per way of locking
+    LAYERS_MAX = 2,  // over the system's files, and over the fault layer
+    LOG_BUFFER = 64 * 1024,
 };
 
-static struct {
+typedef struct {
     sqlite3_vfs vfs;
-    sqlite3_vfs *real;
-    struct {
-        const sqlite3_io_methods *real;
-        sqlite3_io_methods own;
-    } tables[TABLES_MAX];
-    _Atomic int table_count;
-    pthread_mutex_t lock; // guards adding a table
+    sqlite3_vfs *below;
+} Layer;
+
+typedef struct {
+    sqlite3_io_methods own;
+    const sqlite3_io_methods *below;
+    Layer *layer;
+    bool is_log;
+} Table;
+
+// Writes that follow each other, not passed on yet.
+typedef struct {
+    char *bytes; // LOG_BUFFER of them, or NULL
+    size_t len;
+    sqlite3_int64 offset;
+} LogBuffer;
+
+static struct {
+    pthread_mutex_t lock; // guards making layers and tables; both stay once they are made
+    Layer layers[LAYERS_MAX];
+    int layer_count;
+    Table tables[TABLES_MAX];
+    int table_count;
     _Atomic uint64_t syncs;
-} counting = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} files = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static const sqlite3_io_methods *real_of(const sqlite3_io_methods *own)
+// `own` is the table's first member.
+static const Table *table_of(sqlite3_file *file)
 {
-    for (int i = 0; i < counting.table_count; i++) {
-        if (&counting.tables[i].own == own) {
-            return counting.tables[i].real;
+    return (const Table *)file->pMethods;
+}
+
+static size_t buffer_place(const Layer *layer)
+{
+    return ((size_t)layer->below->szOsFile + 15) & ~(size_t)15;
+}
+
+static LogBuffer *log_buffer(sqlite3_file *file)
+{
+    return (LogBuffer *)((char *)file + buffer_place(table_of(file)->layer));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Functions of a file
+
+static int count_and_sync(sqlite3_file *file, int flags)
+{
+    files.syncs++;
+    return table_of(file)->below->xSync(file, flags);
+}
+
+// On an error what was not written is forgotten: SQLite takes the transaction back.
+static int log_flush(sqlite3_file *file)
+{
+    LogBuffer *buffer = log_buffer(file);
+    size_t len = buffer->len;
+
+    buffer->len = 0;
+    return len ? table_of(file)->below->xWrite(file, buffer->bytes, (int)len, buffer->offset)
+               : SQLITE_OK;
+}
+
+static int log_write(sqlite3_file *file, const void *from, int size, sqlite3_int64 offset)
+{
+    LogBuffer *buffer = log_buffer(file);
+    size_t n = (size_t)size;
+
+    if (buffer->len &&
+        (offset != buffer->offset + (sqlite3_int64)buffer->len || buffer->len + n > LOG_BUFFER)) {
+        int code = log_flush(file);
+        if (code != SQLITE_OK) {
+            return code;
         }
     }
-    die("a file of another layer");
-}
-
-static int sync_counted(sqlite3_file *file, int flags)
-{
-    counting.syncs++;
-    return real_of(file->pMethods)->xSync(file, flags);
-}
-
-static const sqlite3_io_methods *own_of(const sqlite3_io_methods *real)
-{
-    const sqlite3_io_methods *own = NULL;
-
-    pthread_mutex_lock(&counting.lock);
-    for (int i = 0; i < counting.table_count && !own; i++) {
-        own = counting.tables[i].real == real ? &counting.tables[i].own : NULL;
+    if (!buffer->bytes) {
+        buffer->bytes = sqlite3_malloc(LOG_BUFFER);
     }
-    if (!own) {
-        int i = counting.table_count;
-        if (i == TABLES_MAX) {
-            die("more than %d kinds of database files", TABLES_MAX);
-        }
-        counting.tables[i].real = real;
-        counting.tables[i].own = *real;
-        counting.tables[i].own.xSync = sync_counted;
-        counting.table_count = i + 1;
-        own = &counting.tables[i].own;
+    if (!buffer->bytes || n > LOG_BUFFER) {
+        return table_of(file)->below->xWrite(file, from, size, offset);
     }
-    pthread_mutex_unlock(&counting.lock);
-    return own;
+    if (buffer->len == 0) {
+        buffer->offset = offset;
+    }
+    memcpy(buffer->bytes + buffer->len, from, n);
+    buffer->len += n;
+    return SQLITE_OK;
 }
 
-static int open_counted(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out)
+static int log_read(sqlite3_file *file, void *to, int size, sqlite3_int64 offset)
 {
-    (void)vfs;
-    int code = counting.real->xOpen(counting.real, name, file, flags, out);
+    int code = log_flush(file);
+
+    return code ? code : table_of(file)->below->xRead(file, to, size, offset);
+}
+
+static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+    int code = log_flush(file);
+
+    return code ? code : table_of(file)->below->xTruncate(file, size);
+}
+
+static int log_sync(sqlite3_file *file, int flags)
+{
+    int code = log_flush(file);
+
+    return code ? code : count_and_sync(file, flags);
+}
+
+static int log_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+    int code = log_flush(file);
+
+    return code ? code : table_of(file)->below->xFileSize(file, size);
+}
+
+static int log_close(sqlite3_file *file)
+{
+    LogBuffer *buffer = log_buffer(file);
+    int code = log_flush(file);
+
+    sqlite3_free(buffer->bytes);
+    buffer->bytes = NULL;
+    int closed = table_of(file)->below->xClose(file);
+    return code ? code : closed;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Layers
+
+static Table *table_make(Layer *layer, const sqlite3_io_methods *below, bool is_log)
+{
+    if (files.table_count == TABLES_MAX) {
+        die("more than %d kinds of database files", TABLES_MAX);
+    }
+    Table *table = &files.tables[files.table_count++];
+    *table = (Table){.own = *below, .below = below, .layer = layer, .is_log = is_log};
+    table->own.xSync = count_and_sync;
+    if (is_log) {
+        table->own.xWrite = log_write;
+        table->own.xRead = log_read;
+        table->own.xTruncate = log_truncate;
+        table->own.xSync = log_sync;
+        table->own.xFileSize = log_size;
+        table->own.xClose = log_close;
+    }
+    return table;
+}
+
+static const Table *table_for(Layer *layer, const sqlite3_io_methods *below, bool is_log)
+{
+    Table *found = NULL;
+
+    pthread_mutex_lock(&files.lock);
+    for (int i = 0; i < files.table_count && !found; i++) {
+        Table *table = &files.tables[i];
+        bool is_it = table->layer == layer && table->below == below && table->is_log == is_log;
+        found = is_it ? table : NULL;
+    }
+    found = found ? found : table_make(layer, below, is_log);
+    pthread_mutex_unlock(&files.lock);
+    return found;
+}
+
+static int layer_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out)
+{
+    Layer *layer = (Layer *)vfs; // its first member
+    bool is_log = (flags & SQLITE_OPEN_WAL) != 0;
+
+    int code = layer->below->xOpen(layer->below, name, file, flags, out);
     if (code == SQLITE_OK && file->pMethods) {
-        file->pMethods = own_of(file->pMethods);
+        file->pMethods = &table_for(layer, file->pMethods, is_log)->own;
+        *log_buffer(file) = (LogBuffer){0};
     }
     return code;
 }
 
-static void vfs_make(void)
+static void library_start(void)
 {
     // Statistics of the allocator would take a global lock at each call; savepoints of small
     // members stay in memory.
@@ -81,28 +208,51 @@ static void vfs_make(void)
     if (sqlite3_initialize() != SQLITE_OK) {
         die("SQLite does not start");
     }
-    counting.real = sqlite3_vfs_find(NULL);
-    counting.vfs = *counting.real;
-    counting.vfs.pNext = NULL;
-    counting.vfs.zName = "octavo";
-    counting.vfs.xOpen = open_counted;
-    if (sqlite3_vfs_register(&counting.vfs, 0) != SQLITE_OK) {
-        die("the file layer cannot be registered");
+}
+
+void sqlite_start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, library_start);
+}
+
+static Layer *layer_make(const char *below, const char *name)
+{
+    if (files.layer_count == LAYERS_MAX) {
+        die("more than %d file layers", LAYERS_MAX);
     }
+    Layer *layer = &files.layers[files.layer_count++];
+    layer->below = sqlite3_vfs_find(below);
+    if (!layer->below) {
+        die("no file layer %s", below ? below : "of the system");
+    }
+    layer->vfs = *layer->below;
+    layer->vfs.pNext = NULL;
+    layer->vfs.zName = name;
+    layer->vfs.xOpen = layer_open;
+    layer->vfs.szOsFile = (int)(buffer_place(layer) + sizeof(LogBuffer));
+    if (sqlite3_vfs_register(&layer->vfs, 0) != SQLITE_OK) {
+        die("the file layer %s cannot be registered", name);
+    }
+    return layer;
 }
 
-const char *vfs_counting(void)
+const char *vfs_over(const char *below, const char *name)
 {
-    pthread_once(&once, vfs_make);
-    return counting.vfs.zName;
-}
+    Layer *found = NULL;
 
-void vfs_count_sync(void)
-{
-    counting.syncs++;
+    sqlite_start();
+    pthread_mutex_lock(&files.lock);
+    for (int i = 0; i < files.layer_count && !found; i++) {
+        found = strcmp(files.layers[i].vfs.zName, name) == 0 ? &files.layers[i] : NULL;
+    }
+    found = found ? found : layer_make(below, name);
+    pthread_mutex_unlock(&files.lock);
+    return found->vfs.zName;
 }
 
 uint64_t vfs_syncs(void)
 {
-    return counting.syncs;
+    return files.syncs;
 }
