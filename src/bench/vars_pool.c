@@ -18,6 +18,7 @@ typedef struct {
 
 struct Vars {
     const Symbols *symbols;
+    uint32_t len; // there may be more symbols by now while a plan is read
     Slot slots[];
 };
 
@@ -87,12 +88,13 @@ Vars *vars_new(const Symbols *symbols)
         die("out of memory");
     }
     vars->symbols = symbols;
+    vars->len = symbols->len;
     return vars;
 }
 
 void vars_free(Vars *vars)
 {
-    for (uint32_t i = 0; vars && i < vars->symbols->len; i++) {
+    for (uint32_t i = 0; vars && i < vars->len; i++) {
         free(vars->slots[i].at);
         free(vars->slots[i].block);
         free(vars->slots[i].list);
