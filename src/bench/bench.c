@@ -1,6 +1,8 @@
 // octavo bench: the subcommands of the performance lab.
 #include "bench.h"
 
+#include "floor.h"
+
 #include "base/asset.h"
 
 #include <stdio.h>
@@ -26,6 +28,7 @@ static const struct {
     const char *help;
 } commands[] = {
     {"play", bench_play, "run one load plan against a server"},
+    {"floor", bench_floor, "measure what one check-out costs at least on this machine"},
     {"list", list_plans, "names of the built-in load plans"},
 };
 

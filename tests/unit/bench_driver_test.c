@@ -12,9 +12,9 @@ enum {
 static struct {
     pthread_mutex_t lock; // guards the log
     char log[LOG_MAX][256];
-    int len;
-    int fail_every; // the n-th request answers 500
-    int delay_ms;
+    _Atomic int len;
+    _Atomic int fail_every; // the n-th request answers 500
+    _Atomic int delay_ms;
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static Stub stub;

@@ -99,7 +99,7 @@ static void *stub_connection(void *context)
     size_t len = 0;
     ssize_t n;
 
-    while ((n = recv(connection->socket, buffer + len, (1 << 17) - 1 - len, 0)) > 0) {
+    while (buffer && (n = recv(connection->socket, buffer + len, (1 << 17) - 1 - len, 0)) > 0) {
         len += (size_t)n;
         for (size_t used; len > 0 && (used = stub_serve(connection, buffer, len)) > 0;) {
             memmove(buffer, buffer + used, len - used);
