@@ -3,6 +3,7 @@
 
 #include "modules/mod-authtoken/sessions.h"
 #include "modules/mod-inventory-storage/inventory_storage.h"
+#include "modules/mod-configuration/configuration.h"
 #include "modules/mod-login/login.h"
 #include "modules/mod-permissions/permissions.h"
 #include "modules/mod-users/users.h"
@@ -10,6 +11,7 @@
 const Module *const all_modules[] = {
     &mod_authtoken,
     &mod_inventory_storage,
+    &mod_configuration,
     &mod_login,
     &mod_permissions,
     &mod_users,

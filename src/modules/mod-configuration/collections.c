@@ -1,6 +1,7 @@
 // Collections of mod-configuration: entries and their history.
 #include "modules/mod-configuration/collections.h"
 
+#include "modules/mod-configuration/hooks.h"
 #include "modules/mod-configuration/properties.h"
 
 // Of the enabled entries one per module, name and code for the tenant, and one for each user.
@@ -30,6 +31,8 @@ const Collection configurations = {
     .fields = configurations_fields,
     .uniques = configurations_keys,
     .has_result_info = true,
+    .after_write = configuration_written,
+    .explain = configuration_explain,
 };
 
 const Collection configuration_audits = {
