@@ -60,7 +60,7 @@ static Err *decorated(Tx *tx, const Collection *of, Str *doc)
     return NULL;
 }
 
-static void write_end(Buf *buf, const Collection *of, const List *list)
+static void write_end(Buf *buf, const Collection *of, const List *list, Str facets)
 {
     int64_t total = list_total(list);
     buf_char(buf, ']');
@@ -68,13 +68,14 @@ static void write_end(Buf *buf, const Collection *of, const List *list)
         buf_fmt(buf, ",\"totalRecords\":%lld", (long long)total);
     }
     if (of->has_result_info && total >= 0) {
-        buf_fmt(buf, ",\"resultInfo\":{\"totalRecords\":%lld,\"facets\":[],\"diagnostics\":[]}",
-                (long long)total);
+        buf_fmt(buf,
+                ",\"resultInfo\":{\"totalRecords\":%lld,\"facets\":" STR_FMT ",\"diagnostics\":[]}",
+                (long long)total, STR_ARG(facets));
     }
     buf_char(buf, '}');
 }
 
-static Err *reply_whole(Req *req, const Collection *of, List *list)
+static Err *reply_whole(Req *req, const Collection *of, List *list, Str facets)
 {
     Buf buf = buf_new(arena_current(), LIST_TEXT_MAX);
     const char *between = "";
@@ -90,7 +91,7 @@ static Err *reply_whole(Req *req, const Collection *of, List *list)
         buf_add(&buf, doc);
         between = ",";
     }
-    write_end(&buf, of, list);
+    write_end(&buf, of, list, facets);
     if (buf.overflowed || arena_is_over_limit(arena_current())) {
         return err_text(413, "The answer is too large; ask for fewer records");
     }
@@ -101,6 +102,7 @@ typedef struct {
     const Collection *of;
     List *list;
     Tenant *tenant;
+    Str facets;
     Arena *scratch; // for decorating one record
     Buf chunk;      // what is ready to be sent; used again for each chunk
     size_t sent;    // of it
@@ -128,7 +130,7 @@ static Err *fill_in(Streaming *streaming, Tx *tx)
         Str doc;
         TRY(list_next(streaming->list, &doc));
         if (!doc.at) {
-            write_end(chunk, streaming->of, streaming->list);
+            write_end(chunk, streaming->of, streaming->list, streaming->facets);
             streaming->is_ended = true;
             return NULL;
         }
@@ -179,11 +181,14 @@ static void stream_end(void *context)
     arena_free(streaming->scratch);
 }
 
-static Err *reply_streamed(Req *req, const Collection *of, List *list)
+static Err *reply_streamed(Req *req, const Collection *of, List *list, Str facets)
 {
     Streaming *streaming = NEW(Streaming);
-    *streaming = (Streaming){
-        .of = of, .list = list, .tenant = req->tenant, .scratch = arena_new((size_t)LIST_TEXT_MAX)};
+    *streaming = (Streaming){.of = of,
+                             .list = list,
+                             .facets = facets,
+                             .tenant = req->tenant,
+                             .scratch = arena_new((size_t)LIST_TEXT_MAX)};
     streaming->chunk = buf_new(arena_current(), LIST_TEXT_MAX);
     buf_fmt(&streaming->chunk, "{\"%s\":[", of->list_key);
     list_detach(list);
@@ -192,7 +197,12 @@ static Err *reply_streamed(Req *req, const Collection *of, List *list)
 
 Err *reply_list(Req *req, const Collection *of, List *list)
 {
-    return list_is_whole(list) ? reply_whole(req, of, list) : reply_streamed(req, of, list);
+    Str facets = {0};
+    if (of->has_result_info) {
+        TRY(facets_read(req, of, &facets));
+    }
+    return list_is_whole(list) ? reply_whole(req, of, list, facets)
+                               : reply_streamed(req, of, list, facets);
 }
 
 Err *collection_list(Req *req)

@@ -134,6 +134,12 @@ WARN_UNUSED Err *install_run(Tenant *tenant, const Json *wanted, const InstallOp
 void tenant_module_ids(const Tenant *tenant, StrList *ids);
 
 // ---------------------------------------------------------------------------------------------
+// facets.c
+
+// The array of resultInfo.facets as JSON text, "[]" if none are asked for.
+WARN_UNUSED Err *facets_read(Req *req, const Collection *of, Str *out);
+
+// ---------------------------------------------------------------------------------------------
 // refdata.c
 
 // Loads refdata/<module>/<kind>/*.tsv into the tenant, existing records are replaced.

@@ -253,3 +253,19 @@ def test_rights_of_a_restarted_server_are_the_same(own_server):
     library.get("/users").expect(200)
     server.restart()
     library.get("/users").expect(200)
+
+
+def test_facets_count_values_of_what_matches(library):
+    group = library.post("/groups", {"group": "facetted"}).expect(201)["id"]
+    for i, active in enumerate((True, True, False)):
+        library.post("/users", {"username": f"facet{i}", "active": active, "patronGroup": group,
+                                "tags": {"tagList": ["a", "b"][:i + 1]}}).expect(201)
+    url = (f"/users?query=patronGroup=={group}&limit=1&facets=active&facets=patronGroup:10"
+           "&facets=tags.tagList[]:1")
+    body = library.get(url).expect(200)
+    assert body["totalRecords"] == 3 and len(body["users"]) == 1
+    assert body["resultInfo"]["facets"] == [
+        {"facetValues": [{"count": 2, "value": "true"}, {"count": 1, "value": "false"}],
+         "type": "active"},
+        {"facetValues": [{"count": 3, "value": group}], "type": "patronGroup"},
+        {"facetValues": [{"count": 3, "value": "a"}], "type": "tags.tagList[]"}]
