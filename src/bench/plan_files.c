@@ -40,7 +40,17 @@ void plan_open_files(Plan *plan, Str folder)
     plan->properties->arena = arena_current();
 }
 
-// Mapped, so that a large file to upload costs no memory of its own. Never unmapped.
+void plan_close_files(Plan *plan)
+{
+    for (size_t i = 0; i < plan->files->len; i++) {
+        if (plan->files->at[i].content.len > 0) {
+            munmap((char *)plan->files->at[i].content.at, plan->files->at[i].content.len);
+        }
+    }
+    arena_free(plan->files->arena);
+}
+
+// Mapped, so that a large file to upload costs no memory of its own.
 static Err *map_file(const char *path, Str *content)
 {
     struct stat info;

@@ -6,21 +6,22 @@
 #include "base/die.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unicode/uregex.h>
 
 enum {
     TIME_LIMIT_STEPS = 1000, // about milliseconds, then the text counts as not matching
+    SPARE_MAX = 64,
 };
 
 struct Regexp {
-    pthread_mutex_t lock; // guards the cloning of `compiled`
-    Str literal;          // the pattern's text when it means itself
-    bool is_literal;
+    pthread_mutex_t lock; // guards the clones and cloning itself
+    URegularExpression *spare[SPARE_MAX];
+    int spare_len;
     URegularExpression *compiled;
+    Str literal; // the pattern's text when it means itself
+    bool is_literal;
     int groups;
-    pthread_key_t clone; // of the calling thread
 };
 
 // Without the backslashes of `\/` and `\"`; false if anything in it is more than a character.
@@ -42,11 +43,6 @@ static bool literal_of(Str pattern, Str *literal)
     return true;
 }
 
-static void close_clone(void *clone)
-{
-    uregex_close(clone);
-}
-
 Err *regexp_compile(Str pattern, Regexp **out)
 {
     Regexp *regexp = NEW(Regexp);
@@ -65,9 +61,6 @@ Err *regexp_compile(Str pattern, Regexp **out)
         }
         uregex_setTimeLimit(regexp->compiled, TIME_LIMIT_STEPS, &status);
         regexp->groups = uregex_groupCount(regexp->compiled, &status);
-        if (pthread_key_create(&regexp->clone, close_clone)) {
-            die("too many regular expressions");
-        }
     }
     *out = regexp;
     return NULL;
@@ -78,56 +71,68 @@ int regexp_groups(const Regexp *regexp)
     return regexp->groups < REGEXP_GROUPS_MAX ? regexp->groups : REGEXP_GROUPS_MAX - 1;
 }
 
-static URegularExpression *clone_of_thread(const Regexp *regexp)
-{
-    URegularExpression *clone = pthread_getspecific(regexp->clone);
+typedef struct {
+    Regexp *regexp;
+    URegularExpression *matcher;
+    UText text;
+} Use;
 
-    if (!clone) {
-        UErrorCode status = U_ZERO_ERROR;
-        pthread_mutex_lock((pthread_mutex_t *)&regexp->lock);
-        clone = uregex_clone(regexp->compiled, &status);
-        pthread_mutex_unlock((pthread_mutex_t *)&regexp->lock);
-        if (U_FAILURE(status) || pthread_setspecific(regexp->clone, clone)) {
-            die("out of memory for a regular expression");
-        }
-    }
-    return clone;
-}
-
-static URegularExpression *begin(const Regexp *regexp, Str text, UText *utext)
+static void begin(Use *use, const Regexp *regexp, Str text)
 {
-    URegularExpression *matcher = clone_of_thread(regexp);
     UErrorCode status = U_ZERO_ERROR;
+    const UText empty = UTEXT_INITIALIZER;
 
-    utext_openUTF8(utext, text.len ? text.at : "", (int64_t)text.len, &status);
-    uregex_setUText(matcher, utext, &status);
+    *use = (Use){.regexp = (Regexp *)regexp, .text = empty};
+    pthread_mutex_lock(&use->regexp->lock);
+    use->matcher = regexp->spare_len > 0 ? use->regexp->spare[--use->regexp->spare_len]
+                                         : uregex_clone(regexp->compiled, &status);
+    pthread_mutex_unlock(&use->regexp->lock);
+    utext_openUTF8(&use->text, text.len ? text.at : "", (int64_t)text.len, &status);
+    uregex_setUText(use->matcher, &use->text, &status);
     if (U_FAILURE(status)) {
         die("regular expression: %s", u_errorName(status));
     }
-    return matcher;
+}
+
+static void end(Use *use)
+{
+    pthread_mutex_lock(&use->regexp->lock);
+    bool is_kept = use->regexp->spare_len < SPARE_MAX;
+    if (is_kept) {
+        use->regexp->spare[use->regexp->spare_len++] = use->matcher;
+    }
+    pthread_mutex_unlock(&use->regexp->lock);
+    if (!is_kept) {
+        uregex_close(use->matcher);
+    }
+    utext_close(&use->text);
 }
 
 bool regexp_finds(const Regexp *regexp, Str text)
 {
+    UErrorCode status = U_ZERO_ERROR;
+    Use use;
+
     if (regexp->is_literal) {
         return str_find(text, regexp->literal, 0) >= 0;
     }
-    UText utext = UTEXT_INITIALIZER;
-    UErrorCode status = U_ZERO_ERROR;
-    bool found = uregex_find64(begin(regexp, text, &utext), 0, &status) && U_SUCCESS(status);
-    utext_close(&utext);
+    begin(&use, regexp, text);
+    bool found = uregex_find64(use.matcher, 0, &status) && U_SUCCESS(status);
+    end(&use);
     return found;
 }
 
 bool regexp_matches(const Regexp *regexp, Str text)
 {
+    UErrorCode status = U_ZERO_ERROR;
+    Use use;
+
     if (regexp->is_literal) {
         return str_eq(text, regexp->literal);
     }
-    UText utext = UTEXT_INITIALIZER;
-    UErrorCode status = U_ZERO_ERROR;
-    bool found = uregex_matches64(begin(regexp, text, &utext), 0, &status) && U_SUCCESS(status);
-    utext_close(&utext);
+    begin(&use, regexp, text);
+    bool found = uregex_matches64(use.matcher, 0, &status) && U_SUCCESS(status);
+    end(&use);
     return found;
 }
 
@@ -151,22 +156,22 @@ size_t regexp_find_all(const Regexp *regexp, Str text, RegexpMatch *matches, siz
     if (regexp->is_literal) {
         return find_literals(regexp, text, matches, max);
     }
-    UText utext = UTEXT_INITIALIZER;
     UErrorCode status = U_ZERO_ERROR;
-    URegularExpression *matcher = begin(regexp, text, &utext);
     size_t count = 0;
+    Use use;
 
-    for (bool found = max > 0 && uregex_find64(matcher, 0, &status);
-         found && count < max && U_SUCCESS(status); found = uregex_findNext(matcher, &status)) {
+    begin(&use, regexp, text);
+    for (bool found = max > 0 && uregex_find64(use.matcher, 0, &status);
+         found && count < max && U_SUCCESS(status); found = uregex_findNext(use.matcher, &status)) {
         matches[count] = (RegexpMatch){0};
         for (int g = 0; g <= regexp_groups(regexp); g++) {
-            int64_t from = uregex_start64(matcher, g, &status);
-            int64_t to = uregex_end64(matcher, g, &status);
+            int64_t from = uregex_start64(use.matcher, g, &status);
+            int64_t to = uregex_end64(use.matcher, g, &status);
             matches[count].group[g] =
                 from < 0 ? (Str){"", 0} : str_sub(text, (size_t)from, (size_t)to);
         }
         count++;
     }
-    utext_close(&utext);
+    end(&use);
     return count;
 }
