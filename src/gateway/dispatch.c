@@ -219,14 +219,25 @@ static Err *end(Req *req, Err *err, Handling *handling)
 static Err *run_handler(Req *req, Handling *handling)
 {
     TxKind kind = req->route->kind;
+    bool is_refused = false; // by the handler itself
     if (kind == WRITE) {
         TRY(begin(req, WRITE));
     }
-    Err *err = req->route->handler(req);
+    bool is_done = false;
+    Err *err = idempotency_replay(req, &is_done);
+    if (!err && !is_done) {
+        err = req->route->handler(req);
+        err = err ? err : idempotency_keep(req);
+        is_refused = err != NULL;
+    }
     if (!err && arena_is_over_limit(req->arena)) {
         err = err_text(413, "The answer needs too much memory");
     }
-    return end(req, err, handling);
+    err = end(req, err, handling);
+    if (is_refused) {
+        idempotency_keep_refusal(req, err);
+    }
+    return err;
 }
 
 static Err *serve_route(Req *req, Handling *handling)

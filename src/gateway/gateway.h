@@ -20,6 +20,7 @@ typedef struct Route {
     const char *desired;          // looked at by the handler; globs allowed
     bool is_login;                // a stale token or cookie is ignored (platform.md 1.4)
     bool takes_any_body;          // no JSON check of Content-Type and body
+    bool is_idempotent;           // takes x-octavo-idempotency-key; WRITE only
     bool is_free_for_own_tenant;  // needs no permission of a user of the tenant named by {0}
     const Collection *collection; // what a generated route works on
 } Route;

@@ -164,6 +164,17 @@ WARN_UNUSED Err *caller_read(Req *req, Caller *caller);
 WARN_UNUSED Err *caller_allow(Req *req, const Caller *caller, const CompiledRoute *route);
 
 // ---------------------------------------------------------------------------------------------
+// idempotency.c: answers kept under the client's key, in every tenant's database
+
+extern const Collection idempotent_answers;
+
+// Answers from what is kept; *replayed false if the request is a new one or has no key.
+WARN_UNUSED Err *idempotency_replay(Req *req, bool *replayed);
+// Keeps the answer in the request's transaction.
+WARN_UNUSED Err *idempotency_keep(Req *req);
+void idempotency_keep_refusal(Req *req, const Err *err);
+
+// ---------------------------------------------------------------------------------------------
 // cors.c
 
 // True: the request was a preflight and is answered.

@@ -212,7 +212,9 @@ static Err *migrate_enabled(Tenant *tenant, Db *db)
 {
     const Gateway *gateway = tenant->app->gateway;
     const TenantState *state = tenant_state(tenant);
+    const Collection *own[] = {&idempotent_answers};
     TRY(db_migrate(db, jobs_collections, JOBS_COLLECTIONS));
+    TRY(db_migrate(db, own, 1));
     for (size_t i = 0; i < gateway->module_count; i++) {
         const Collection *const *tables = NULL;
         size_t n = module_tables(gateway->modules[i], &tables);
