@@ -206,7 +206,7 @@ static void item_must_be_loanable(CheckOut *co)
 
 static Err *item_must_not_be_requested_by_others(CheckOut *co)
 {
-    TRY(queue_first_fulfillable(co->tx, co->queue, co->item, &co->first_request));
+    TRY(queue_first_fulfillable(co->tx, co->queue, co->item, false, &co->first_request));
     if (!co->first_request || !co->patron ||
         str_eq(json_str(co->first_request, "requesterId"), json_str(co->patron, "id"))) {
         return NULL;

@@ -200,10 +200,10 @@ struct Queue {
 // Open requests of the item, with title-level requests on those of its instance. One statement.
 WARN_UNUSED Err *queue_of_item(Tx *tx, const ItemView *item, Queue **out);
 WARN_UNUSED Err *queue_of_instance(Tx *tx, Str instance_id, Queue **out);
-// The first request that this item fulfils, or NULL (3.2, 5.4). Reads requesters only of
-// title-level requests.
+// The first request that this item fulfils, or NULL: when it is lent (3.2) or returned (5.4). Reads
+// requesters only of title-level requests.
 WARN_UNUSED Err *queue_first_fulfillable(Tx *tx, const Queue *queue, const ItemView *item,
-                                         Json **out);
+                                         bool is_return, Json **out);
 // A not yet filled hold for this item or without item waits (7.2).
 bool queue_has_pending_hold(const Queue *queue, const ItemView *item);
 // An open recall for this item, or NULL.
@@ -279,6 +279,7 @@ WARN_UNUSED Err *emit_loan_log(Tx *tx, const char *action, const Json *loan, con
 Err *check_out_by_barcode(Req *req);
 Err *check_out_dry_run(Req *req);
 Err *check_in_by_barcode(Req *req);
+Err *settings_create(Req *req);
 Err *rules_get(Req *req);
 Err *rules_put(Req *req);
 Err *rules_apply_loan(Req *req);

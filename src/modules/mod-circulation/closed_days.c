@@ -226,3 +226,43 @@ Err *closed_days_apply(Tx *tx, const ClosedDays *input, Time *out)
     }
     return closed_days_shift(input, &days, out);
 }
+
+// The part of an opening that lies between two instants. An opening up to 23:59 goes on at 00:00.
+static Time open_part(const Zone *zone, Time date, Opening opening, Time from, Time to)
+{
+    ClosedDays at = {.zone = zone};
+    bool is_to_midnight = opening.end >= DAY_MINUTES - 1;
+    Time start = minute_of(&at, date, opening.start);
+    Time end =
+        is_to_midnight ? minute_of(&at, date + DAY_MS, 0) : minute_of(&at, date, opening.end);
+
+    start = start > from ? start : from;
+    end = end < to ? end : to;
+    return end > start ? end - start : 0;
+}
+
+Err *open_minutes_between(Tx *tx, Str service_point_id, const Zone *zone, Time from, Time to,
+                          int64_t *out)
+{
+    enum { YEARS_MAX = 20 };
+    LocalTime local = zone_local(zone, from);
+    OpenDays days = {0};
+    Time open = 0;
+
+    local.hour = local.minute = local.second = local.ms = 0;
+    Time date = zone_time(zone_utc(), local);
+    for (int i = 0; i < YEARS_MAX * 366 && minute_of(&(ClosedDays){.zone = zone}, date, 0) < to;
+         i++, date += DAY_MS) {
+        TRY(open_days_around(tx, service_point_id, date, &days));
+        const OpenDay *day = &days.days[1];
+        for (int k = 0; day->is_open && k < day->opening_count; k++) {
+            open += open_part(zone, date, day->openings[k], from, to);
+        }
+        // Nothing follows a day without open neighbour.
+        if (!day->is_open && !days.days[2].is_open) {
+            break;
+        }
+    }
+    *out = open / MINUTE_MS;
+    return NULL;
+}

@@ -2,7 +2,8 @@
 // Source: spec/circulation.md 7.4, 5.4.
 #pragma once
 
-#include "circulation.h"
+#include "modules/mod-calendar/calendar.h"
+#include "modules/mod-circulation/circulation.h"
 
 typedef enum {
     KEEP_DATE, // 23:59:59 of the day
@@ -19,29 +20,6 @@ Closing closing_of_policy(Str id);
 // holdShelfClosedLibraryDateManagement of a service point.
 Closing closing_of_hold_shelf(Str id);
 
-enum {
-    DAY_MINUTES = 24 * 60,
-    OPENINGS_MAX = 16, // of one day
-};
-
-// Minutes since local midnight: [start, end). A day without hours is closed.
-typedef struct {
-    int start, end;
-} Opening;
-
-typedef struct {
-    Time date; // the date as midnight UTC
-    bool is_open;
-    Opening openings[OPENINGS_MAX];
-    int opening_count;
-} OpenDay;
-
-// The nearest open day before, the day itself, the nearest open day after.
-typedef struct {
-    bool has_calendar;
-    OpenDay days[3];
-} OpenDays;
-
 typedef struct {
     Closing closing;
     const Zone *zone;
@@ -57,5 +35,6 @@ WARN_UNUSED Err *closed_days_shift(const ClosedDays *input, const OpenDays *days
 // The same, reading the calendar if the strategy needs it.
 WARN_UNUSED Err *closed_days_apply(Tx *tx, const ClosedDays *input, Time *out);
 
-// The days around the local date of `at` at a service point.
-WARN_UNUSED Err *open_days_around(Tx *tx, Str service_point_id, Time date, OpenDays *out);
+// Minutes between two instants in which the service point was open. Without a calendar: none.
+WARN_UNUSED Err *open_minutes_between(Tx *tx, Str service_point_id, const Zone *zone, Time from,
+                                      Time to, int64_t *out);

@@ -1,15 +1,107 @@
-// mod-circulation: what it provides, its routes and timers.
+// mod-circulation: what it provides, its routes.
+// FOLIO: mod-circulation 24.2. Source: spec/circulation.md 2.1.
 #include "modules/mod-circulation/circulation.h"
 
-static const Interface provides[] = {
+static const Route circulation_routes[] = {
+    {POST, "/circulation/check-in-by-barcode", WRITE, check_in_by_barcode,
+     .permission = "circulation.check-in-by-barcode.post", .is_idempotent = true},
+    {POST, "/circulation/check-out-by-barcode", WRITE, check_out_by_barcode,
+     .permission = "circulation.check-out-by-barcode.post",
+     .desired = "circulation.override-patron-block circulation.override-item-limit-block "
+                "circulation.override-item-not-loanable-block "
+                "circulation.override-patron-block.post "
+                "circulation.override-item-limit-block.post "
+                "circulation.override-item-not-loanable-block.post",
+     .is_idempotent = true},
+    {POST, "/circulation/check-out-by-barcode-dry-run", READ, check_out_dry_run,
+     .permission = "circulation.check-out-by-barcode-dry-run.post",
+     .desired = "circulation.override-patron-block.post "
+                "circulation.override-item-limit-block.post "
+                "circulation.override-item-not-loanable-block.post"},
     {0},
 };
 
-static const char *const requires[] = {NULL};
+#define RULES "circulation.rules."
+
+static const Route rules_routes[] = {
+    {GET, "/circulation/rules", READ, rules_get, .permission = RULES "get"},
+    {PUT, "/circulation/rules", WRITE, rules_put, .permission = RULES "put",
+     .takes_any_body = true},
+    {GET, "/circulation/rules/loan-policy", READ, rules_apply_loan,
+     .permission = RULES "loan-policy.get"},
+    {GET, "/circulation/rules/loan-policy-all", READ, rules_apply_loan_all,
+     .permission = RULES "loan-policy-all.get"},
+    {GET, "/circulation/rules/lost-item-policy", READ, rules_apply_lost,
+     .permission = RULES "lost-item-policy.get"},
+    {GET, "/circulation/rules/lost-item-policy-all", READ, rules_apply_lost_all,
+     .permission = RULES "lost-item-all.get"},
+    {GET, "/circulation/rules/notice-policy", READ, rules_apply_notice,
+     .permission = RULES "notice-policy.get"},
+    {GET, "/circulation/rules/notice-policy-all", READ, rules_apply_notice_all,
+     .permission = RULES "notice-policy-all.get"},
+    {GET, "/circulation/rules/overdue-fine-policy", READ, rules_apply_overdue,
+     .permission = RULES "overdue-fine-policy.get"},
+    {GET, "/circulation/rules/overdue-fine-policy-all", READ, rules_apply_overdue_all,
+     .permission = RULES "overdue-fine-policy-all.get"},
+    {GET, "/circulation/rules/request-policy", READ, rules_apply_request,
+     .permission = RULES "request-policy.get"},
+    {GET, "/circulation/rules/request-policy-all", READ, rules_apply_request_all,
+     .permission = RULES "request-policy-all.get"},
+    {0},
+};
+
+#define SETTINGS "circulation.settings."
+
+static const Route settings_routes[] = {
+    {GET, "/circulation/settings", READ, collection_list, .permission = SETTINGS "collection.get",
+     .collection = &circulation_settings},
+    {POST, "/circulation/settings", WRITE, settings_create, .permission = SETTINGS "item.post"},
+    {DELETE, "/circulation/settings/{id}", WRITE, collection_delete,
+     .permission = SETTINGS "item.delete", .collection = &circulation_settings},
+    {GET, "/circulation/settings/{id}", READ, collection_get, .permission = SETTINGS "item.get",
+     .collection = &circulation_settings},
+    {PUT, "/circulation/settings/{id}", WRITE, collection_put, .permission = SETTINGS "item.put",
+     .collection = &circulation_settings},
+    {0},
+};
+
+static const Interface provides[] = {
+    {"circulation", "14.7", circulation_routes},
+    {"circulation-rules", "1.1", rules_routes},
+    {"circulation-settings", "1.0", settings_routes},
+    {0},
+};
+
+static const char *const requires[] = {
+    "loan-storage 7.1",
+    "circulation-rules-storage 1.0",
+    "item-storage 8.7 9.0 10.0",
+    "instance-storage 4.0 5.0 6.0 7.0 8.0 9.0 10.0",
+    "holdings-storage 1.3 2.0 3.0 4.0 5.0 6.0",
+    "request-storage 6.0",
+    "users 14.2 15.0 16.0",
+    "locations 3.0",
+    "material-types 2.0",
+    "loan-policy-storage 1.2 2.0",
+    "request-policy-storage 1.0",
+    "fixed-due-date-schedules-storage 2.0",
+    "service-points 3.0",
+    "calendar 5.0",
+    "configuration 2.0",
+    "cancellation-reason-storage 1.1",
+    "loan-types 2.2",
+    "scheduled-notice-storage 0.6",
+    "feesfines 19.0",
+    "location-units 2.0",
+    "patron-action-session-storage 0.3",
+    "check-in-storage 0.2",
+    "automated-patron-blocks 0.1",
+    NULL,
+};
 
 const Module mod_circulation = {
     .name = "mod-circulation",
-    .version = "24.2.1",
+    .version = "24.2.0",
     .provides = provides,
     .requires = requires,
 };

@@ -1,0 +1,17 @@
+// Parts of check-in that have files of their own.
+#pragma once
+
+#include "modules/mod-circulation/circulation.h"
+
+typedef struct {
+    Req *req;
+    const Json *loan; // the loan that this check-in closed; NULL = none
+    const ItemView *item;
+    Str prior_status;     // of the item
+    Str resolution;       // of a claimed returned item; "" = none
+    Str service_point_id; // of the check-in
+    Time returned_at;
+} ReturnedItem;
+
+// Gives back fees of lost items and charges the overdue fine. Source: spec/fees-fines.md 3, 4.3.
+WARN_UNUSED Err *returned_item_settle_fees(const ReturnedItem *returned);
