@@ -173,6 +173,26 @@ static Err *take_count(const Row *row, void *context)
     return NULL;
 }
 
+Err *tx_where_in(Tx *tx, const Collection *of, const WhereIn *in, Docs *out)
+{
+    Docs docs = {0};
+    ManyRows rows = {tx, of, &docs, 0};
+    Buf sql = buf_new(arena_current(), SQL_MAX);
+
+    buf_fmt(&sql, "select pk, doc from \"%s\" where ", of->table);
+    tx_dialect(tx)->ids_in(&sql, in->column, 1);
+    if (in->where) {
+        buf_fmt(&sql, " and %s", in->where);
+    }
+    const char *text = str_z(buf_str(&sql));
+    for (size_t i = 0; i < in->n; i += IDS_AT_ONCE) {
+        size_t count = in->n - i < IDS_AT_ONCE ? in->n - i : IDS_AT_ONCE;
+        TRY(sql_rows(tx, text, ARGS(A_TEXT(ids_json(in->values + i, count))), take_rows, &rows));
+    }
+    *out = docs;
+    return NULL;
+}
+
 Err *tx_count_where(Tx *tx, const Collection *of, const char *where, Args args, int64_t *out)
 {
     Str sql = str_fmt("select count(*) from \"%s\" where %s", of->table, where);

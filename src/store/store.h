@@ -249,6 +249,17 @@ WARN_UNUSED Err *tx_where(Tx *tx, const Collection *of, const char *where, Args 
 WARN_UNUSED Err *tx_count_where(Tx *tx, const Collection *of, const char *where, Args args,
                                 int64_t *out);
 
+// All records whose side column holds one of the values (folded by the caller) and for which `where`
+// holds; NULL = no further condition. Both are string constants. One statement per 500 values.
+typedef struct {
+    const char *column;
+    const Str *values;
+    size_t n;
+    const char *where;
+} WhereIn;
+
+WARN_UNUSED Err *tx_where_in(Tx *tx, const Collection *of, const WhereIn *in, Docs *out);
+
 // Several reads in one round trip where the backend has round trips. Each WANT fills its target when
 // tx_prefetch returns; cached collections cost nothing.
 typedef struct {
