@@ -2,6 +2,7 @@
 #include "octavo.h"
 
 #include "modules/mod-authtoken/sessions.h"
+#include "modules/mod-circulation-storage/circulation_storage.h"
 #include "modules/mod-inventory-storage/inventory_storage.h"
 #include "modules/mod-configuration/configuration.h"
 #include "modules/mod-login/login.h"
@@ -10,6 +11,7 @@
 
 const Module *const all_modules[] = {
     &mod_authtoken,
+    &mod_circulation_storage,
     &mod_inventory_storage,
     &mod_configuration,
     &mod_login,

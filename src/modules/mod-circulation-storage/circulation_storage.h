@@ -93,6 +93,9 @@ WARN_UNUSED Err *requests_expire(Tx *tx, Time now, int max, int *n);
 // The text of the circulation rules; "" if there is none.
 WARN_UNUSED Err *circulation_rules_text(Tx *tx, Str *out);
 WARN_UNUSED Err *circulation_rules_store(Tx *tx, Str text);
+// 400 text if the rules name the policy: for `before_delete` of policies. kind: "loan", "notice"
+// ...
+WARN_UNUSED Err *policy_must_be_unused(Tx *tx, const Json *policy, const char *kind);
 // The value of a circulation setting, shared; *out NULL if absent. No statement once in memory.
 WARN_UNUSED Err *circulation_setting_value(Tx *tx, const char *name, const Json **out);
 // Deletes the scheduled notices of a loan; of one triggering event if not NULL.

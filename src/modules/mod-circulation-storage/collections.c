@@ -1,6 +1,7 @@
 // Collections of mod-circulation-storage: loans, requests, policies and what belongs to them.
 #include "modules/mod-circulation-storage/collections.h"
 
+#include "modules/mod-circulation-storage/hooks.h"
 #include "modules/mod-circulation-storage/properties.h"
 #include "modules/mod-inventory-storage/isbn.h"
 
@@ -19,6 +20,8 @@ const Collection fixed_due_date_schedules = {
     .fields = unique_name,
     .is_cached = true,
     .put_errors_are_text = true,
+    .put_creates = true,
+    .before_write = schedule_check,
 };
 
 static const Field loan_policies_fields[] = {
@@ -40,6 +43,9 @@ const Collection loan_policies = {
     .fields = loan_policies_fields,
     .is_cached = true,
     .put_errors_are_text = true,
+    .put_creates = true,
+    .before_write = loan_policy_check,
+    .before_delete = loan_policy_must_be_unused,
 };
 
 const Collection request_policies = {
@@ -51,6 +57,9 @@ const Collection request_policies = {
     .record = &request_policy_record,
     .fields = unique_name,
     .is_cached = true,
+    .put_creates = true,
+    .before_write = request_policy_check,
+    .before_delete = request_policy_must_be_unused,
 };
 
 const Collection patron_notice_policies = {
@@ -62,6 +71,9 @@ const Collection patron_notice_policies = {
     .record = &patron_notice_policy_record,
     .fields = unique_name,
     .is_cached = true,
+    .before_write = notice_policy_check,
+    .before_delete = notice_policy_must_be_unused,
+    .explain = notice_policy_explain,
 };
 
 const Collection staff_slips = {
@@ -101,7 +113,7 @@ const Collection circulation_settings = {
     .table = "circulation_settings",
     .path = "/circulation-settings-storage/circulation-settings",
     .list_key = "circulationSettings",
-    .ops = "LCrud",
+    .ops = "Lrud", // POST is a route of the module: a known name gets the new value
     .permission = "circulation-storage.circulation-settings",
     .record = &circulation_setting_record,
     .fields = unique_name,
@@ -124,7 +136,6 @@ const Collection request_preferences = {
     .fields = unique_user,
 };
 
-// One open loan per item.
 static const Field loans_fields[] = {
     {"item_id", "itemId", TEXT | INDEX},
     {"user_id", "userId", TEXT | INDEX},
@@ -143,11 +154,16 @@ static const Field loans_fields[] = {
     {"updated_at", "metadata.updatedDate", TIME},
     {"bill_at", "agedToLostDelayedBilling.dateLostItemShouldBeBilled", TIME | INDEX,
      .cql_name = "dateLostItemShouldBeBilled"},
+    {"loan_policy_id", "loanPolicyId", TEXT},
+    {"is_recalled", "dueDateChangedByRecall", FLAG},
     {0},
 };
 
+// One open loan per item. The second key can never be violated: it is a small index of the open
+// loans of each patron, so that a patron's thousands of closed ones are not read.
 static const UniqueKey loans_keys[] = {
     {"item_id", "status = 'open'"},
+    {"user_id, due_at, id", "status = 'open'"},
     {0},
 };
 
@@ -162,6 +178,9 @@ const Collection loans = {
     .uniques = loans_keys,
     .put_creates = true,
     .event = "circulation.loan",
+    .before_write = loan_check,
+    .after_write = loan_record_history,
+    .explain = loan_explain,
 };
 
 // A row for each change of a loan, written by its hook.
@@ -237,12 +256,15 @@ const Collection requests = {
     .table = "request",
     .path = "/request-storage/requests",
     .list_key = "requests",
-    .ops = "LCDrud",
+    .ops = "LDrd", // POST and PUT are routes of the module: they take the old spelling
     .permission = "circulation-storage.requests",
     .record = &request_record,
     .fields = requests_fields,
     .uniques = requests_keys,
     .event = "circulation.request",
+    .put_creates = true,
+    .before_write = request_check,
+    .explain = request_explain,
 };
 
 static const Field check_ins_fields[] = {
@@ -264,7 +286,7 @@ const Collection check_ins = {
     .event = "circulation.check-in",
 };
 
-// Taking one is a route of the module: POST answers 503 while another holds it.
+// Taking one is a route of the module: POST answers 503 while another holds it. So is the list.
 static const Field check_out_locks_fields[] = {
     {"user_id", "userId", TEXT | UNIQUE},
     {"created_at", "creationDate", TIME | INDEX},
@@ -275,7 +297,7 @@ const Collection check_out_locks = {
     .table = "check_out_lock",
     .path = "/check-out-lock-storage",
     .list_key = "checkoutLocks",
-    .ops = "Lrd",
+    .ops = "rd",
     .permission = "checkout-lock-storage.checkout-locks",
     .record = &check_out_lock_record,
     .fields = check_out_locks_fields,

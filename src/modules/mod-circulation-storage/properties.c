@@ -43,9 +43,9 @@ static const Property loan[] = {
     {"itemEffectiveLocationIdAtCheckOut", ID},
     {"status", OBJECT, .of = status},
     {"forUseAtLocation", OBJECT, .of = for_use_at_location, .open = true},
-    {"loanDate", PLAIN_DATE, REQUIRED},
+    {"loanDate", STRING, REQUIRED}, // a date, checked with its own text
     {"dueDate", DATE_TIME},
-    {"returnDate", PLAIN_DATE},
+    {"returnDate", STRING},
     {"systemReturnDate", DATE_TIME},
     {"action", STRING, REQUIRED},
     {"actionComment", STRING},
