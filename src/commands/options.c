@@ -30,6 +30,8 @@ const Option process_options[] = {
     {"login.cookie_secure", "on", "cookies only over HTTPS (and http://localhost)", false},
     {"circulation.floating", "off", "floating collections", false},
     {"circulation.use_at_location", "off", "loans for use at location", false},
+    {"inventory.unsafe_batches_until", "",
+     "until this time (ISO) -unsafe batches may ignore record versions", false},
     {"kafka.brokers", "", "host:port by commas; empty: no Kafka", false},
     {"kafka.environment", "folio", "first part of topic names (ENV)", false},
     {"observability.level", "full", "full, off", false},

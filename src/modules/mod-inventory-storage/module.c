@@ -133,6 +133,13 @@ static const Route title_link_routes[] = {
 };
 
 static const Route instance_routes[] = {
+    {DELETE, "/instance-storage/instances", WRITE, records_delete,
+     .permission = "inventory-storage.instances.collection.delete", .collection = &instances},
+    {POST, "/instance-storage/instances/retrieve", READ, records_retrieve,
+     .permission = "inventory-storage.instances.retrieve.collection.post",
+     .collection = &instances},
+    {PATCH, "/instance-storage/instances/{id}", WRITE, instance_patch,
+     .permission = "inventory-storage.instances.item.patch.execute"},
     {DELETE, "/instance-storage/instance-relationships/{id}", WRITE, instance_relationship_delete,
      .permission = "inventory-storage.instance-relationships.item.delete",
      .collection = &instance_relationships},
@@ -147,9 +154,77 @@ static const Route instance_routes[] = {
     {0},
 };
 
+static const Route holdings_routes[] = {
+    {DELETE, "/holdings-storage/holdings", WRITE, records_delete,
+     .permission = "inventory-storage.holdings.collection.delete", .collection = &holdings},
+    {POST, "/holdings-storage/holdings/retrieve", READ, records_retrieve,
+     .permission = "inventory-storage.holdings.retrieve.collection.post", .collection = &holdings},
+    {PATCH, "/holdings-storage/holdings/{id}", WRITE, holdings_patch,
+     .permission = "inventory-storage.holdings.item.patch.execute"},
+    {0},
+};
+
 static const Route item_routes[] = {
+    {DELETE, "/item-storage/items", WRITE, records_delete,
+     .permission = "inventory-storage.items.collection.delete", .collection = &items},
+    {PATCH, "/item-storage/items", WRITE, items_patch,
+     .permission = "inventory-storage.items.collection.patch"},
+    {POST, "/item-storage/items/retrieve", READ, records_retrieve,
+     .permission = "inventory-storage.items.retrieve.collection.post", .collection = &items},
     {POST, "/item-storage/items", WRITE, item_create,
      .permission = "inventory-storage.items.item.post", .collection = &items},
+    {0},
+};
+
+static const Route instance_batch_routes[] = {
+    {POST, "/instance-storage/batch/synchronous", NONE, batch_create,
+     .permission = "inventory-storage.instances.batch.post",
+     .later_permission = "inventory-storage.instances.batch.synchronous.post",
+     .collection = &instances},
+    {0},
+};
+
+static const Route instance_unsafe_routes[] = {
+    {POST, "/instance-storage/batch/synchronous-unsafe", NONE, batch_create_unsafe,
+     .permission = "inventory-storage.instances.batch-unsafe.post", .collection = &instances},
+    {0},
+};
+
+static const Route holdings_batch_routes[] = {
+    {POST, "/holdings-storage/batch/synchronous", NONE, batch_create,
+     .permission = "inventory-storage.holdings.batch.post", .collection = &holdings},
+    {0},
+};
+
+static const Route holdings_unsafe_routes[] = {
+    {POST, "/holdings-storage/batch/synchronous-unsafe", NONE, batch_create_unsafe,
+     .permission = "inventory-storage.holdings.batch-unsafe.post", .collection = &holdings},
+    {0},
+};
+
+static const Route item_batch_routes[] = {
+    {POST, "/item-storage/batch/synchronous", NONE, batch_create,
+     .permission = "inventory-storage.items.batch.post", .collection = &items},
+    {0},
+};
+
+static const Route item_unsafe_routes[] = {
+    {POST, "/item-storage/batch/synchronous-unsafe", NONE, batch_create_unsafe,
+     .permission = "inventory-storage.items.batch-unsafe.post", .collection = &items},
+    {0},
+};
+
+static const Route record_bulk_routes[] = {
+    {GET, "/record-bulk/ids", READ, record_ids,
+     .permission = "inventory-storage.record-bulk.ids.get"},
+    {0},
+};
+
+static const Route dereferenced_routes[] = {
+    {GET, "/item-storage-dereferenced/items", READ, dereferenced_list,
+     .permission = "inventory-storage-dereferenced.items.collection.get"},
+    {GET, "/item-storage-dereferenced/items/{id}", READ, dereferenced_get,
+     .permission = "inventory-storage-dereferenced.items.item.get"},
     {0},
 };
 
@@ -163,7 +238,9 @@ static const Interface interfaces[] = {
     {"electronic-access-relationships", "1.1", OF(&electronic_access_relationships)},
     {"holdings-note-types", "1.0", OF(&holdings_note_types)},
     {"holdings-sources", "1.0", holdings_source_routes, OF(&holdings_sources)},
-    {"holdings-storage", "6.0", OF(&holdings), .latest = "8.2"},
+    {"holdings-storage", "6.0", holdings_routes, OF(&holdings), .latest = "8.2"},
+    {"holdings-storage-batch-sync", "1.1", holdings_batch_routes, .latest = "2.0"},
+    {"holdings-storage-batch-sync-unsafe", "1.0", holdings_unsafe_routes, .latest = "2.0"},
     {"holdings-types", "1.0", OF(&holdings_types)},
     {"hrid-settings-storage", "1.3", hrid_routes},
     {"identifier-types", "1.2", OF(&identifier_types)},
@@ -176,11 +253,17 @@ static const Interface interfaces[] = {
     {"instance-statuses", "1.0", OF(&instance_statuses)},
     {"instance-storage", "10.0", instance_routes, OF(&instances, &instance_relationships),
      .latest = "11.4"},
+    {"instance-storage-batch-sync", "2.0", instance_batch_routes, .latest = "3.1"},
+    {"instance-storage-batch-sync-unsafe", "2.0", instance_unsafe_routes, .latest = "3.1"},
     {"instance-types", "2.0", OF(&instance_types)},
+    {"inventory-record-bulk", "1.1", record_bulk_routes},
     {"inventory-settings", "1.0", settings_routes, OF(&inventory_settings)},
     {"item-damaged-statuses", "1.0", OF(&item_damaged_statuses)},
     {"item-note-types", "1.0", OF(&item_note_types)},
     {"item-storage", "10.1", item_routes, OF(&items), .latest = "11.2"},
+    {"item-storage-batch-sync", "1.0", item_batch_routes, .latest = "2.0"},
+    {"item-storage-batch-sync-unsafe", "1.0", item_unsafe_routes, .latest = "2.0"},
+    {"item-storage-dereferenced", "1.2", dereferenced_routes},
     {"loan-types", "2.4", OF(&loan_types)},
     {"location-units", "2.1", unit_routes, OF(&institutions, &campuses, &libraries)},
     {"locations", "3.2", location_routes, OF(&locations)},

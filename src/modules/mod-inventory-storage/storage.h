@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modules/mod-inventory-storage/inventory_storage.h"
+#include "modules/list_view.h"
 #include "octavo.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -60,9 +61,7 @@ WARN_UNUSED Err *deleted_note(Tx *tx, const Collection *of, const Json *record);
 // Handlers
 
 Err *item_create(Req *req);
-Err *instances_delete(Req *req);
-Err *holdings_delete(Req *req);
-Err *items_delete(Req *req);
+Err *records_delete(Req *req);
 Err *records_retrieve(Req *req);
 Err *instance_patch(Req *req);
 Err *holdings_patch(Req *req);
