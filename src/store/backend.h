@@ -19,6 +19,9 @@ typedef struct {
     // Operator "phrase", "all", "any" over folded words; a prefix word ends in '*'.
     Str (*words_query)(const char *column, int operator_, const Str *words, const bool *is_prefix,
                        size_t n);
+    // Behind a table's name: makes the database walk this index and test each row, where its own plan
+    // would sort all matches; nothing for a database that knows better.
+    void (*walk_index)(Buf *sql, const char *index);
     const char *lock_row; // " for update" or ""
     const char *serial_key, *integer_type, *real_type, *text_type;
     const char *serial_key_once; // as serial_key, and a number never comes back

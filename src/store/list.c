@@ -14,7 +14,6 @@ enum {
     CHUNK_BYTES = 4 * 1024 * 1024,
     PKS_IN_BLOCK = 8192,
     PKS_IN_STATEMENT = 100,
-    COUNT_CAP = 10001,
     TEXTS_MAX = 1024 * 1024 * 1024,
 };
 
@@ -34,12 +33,15 @@ struct List {
     Db *db;
     Tx *tx; // NULL: detached
     const Collection *of;
+    const Dialect *dialect;
     Plan plan;
     int64_t offset, limit;
     Totals totals;
-    int64_t total;
-    int64_t given;   // records handed out
-    bool is_counted; // total is exact
+    int64_t total, table_size;
+    int64_t given;     // records handed out
+    bool is_counted;   // total is exact
+    bool is_estimated; // total is what there is to say
+    bool walks;        // the sort's index, see Plan
 
     // The chunk in memory.
     Buf bytes;
@@ -160,6 +162,9 @@ static const char *select_sql(const List *list, const char *what, Str condition)
     Buf sql = buf_new(arena_current(), SQL_MAX);
 
     buf_fmt(&sql, "select %s from \"%s\"", what, list->of->table);
+    if (list->walks) {
+        list->dialect->walk_index(&sql, list->plan.walk_index);
+    }
     if (list->plan.where.at) {
         buf_add_z(&sql, " where ");
         buf_add(&sql, list->plan.where);
@@ -224,26 +229,6 @@ static Err *take_pk(const Row *row, void *context)
 {
     pk_add(context, row_int(row, 0));
     return NULL;
-}
-
-static Err *first_chunk(List *list, Tx *tx)
-{
-    int64_t want = list->limit < CHUNK_ROWS ? list->limit : CHUNK_ROWS;
-
-    chunk_start(list);
-    TRY(sql_rows(tx, select_sql(list, "pk, id, doc", (Str){0}),
-                 with_page(list, want, list->offset, (Str){0}), take_first, list));
-    int64_t read = (int64_t)list->slot_count + list->pk_count;
-    if (read < CHUNK_ROWS || list->limit <= CHUNK_ROWS) {
-        return NULL;
-    }
-    if (list->plan.is_by_id && !list->plan.has_filter && !list->pk_count) {
-        list->goes_on_by_id = true;
-        return NULL;
-    }
-    return sql_rows(tx, select_sql(list, "pk", (Str){0}),
-                    with_page(list, list->limit - CHUNK_ROWS, list->offset + CHUNK_ROWS, (Str){0}),
-                    take_pk, list);
 }
 
 static Err *chunk_by_id(List *list, Tx *tx)
@@ -335,79 +320,59 @@ static Err *chunk_by_pk(List *list, Tx *tx)
     return NULL;
 }
 
+static Err *first_chunk(List *list, Tx *tx)
+{
+    int64_t want = list->limit < CHUNK_ROWS ? list->limit : CHUNK_ROWS;
+
+    // Sorting carries no documents over what is skipped.
+    if (list->offset && !list->walks && (list->plan.has_filter || list->plan.key_count > 1)) {
+        TRY(sql_rows(tx, select_sql(list, "pk", (Str){0}),
+                     with_page(list, list->limit, list->offset, (Str){0}), take_pk, list));
+        return list->pk_count ? chunk_by_pk(list, tx) : NULL;
+    }
+    chunk_start(list);
+    TRY(sql_rows(tx, select_sql(list, "pk, id, doc", (Str){0}),
+                 with_page(list, want, list->offset, (Str){0}), take_first, list));
+    int64_t read = (int64_t)list->slot_count + list->pk_count;
+    if (read < CHUNK_ROWS || list->limit <= CHUNK_ROWS) {
+        return NULL;
+    }
+    if (list->plan.is_by_id && !list->plan.has_filter && !list->pk_count) {
+        list->goes_on_by_id = true;
+        return NULL;
+    }
+    return sql_rows(tx, select_sql(list, "pk", (Str){0}),
+                    with_page(list, list->limit - CHUNK_ROWS, list->offset + CHUNK_ROWS, (Str){0}),
+                    take_pk, list);
+}
+
 // ---------------------------------------------------------------------------------------------
 // Totals
 
-typedef struct {
-    int64_t count;
-    double part; // of the table that was looked at, as far as it can be told
-    int64_t table;
-} Counted;
-
-static int hex_digit(char c)
+static Err *list_count_capped(List *list, Tx *tx)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 0;
-}
+    Counted counted;
 
-// Where an id stands among all ids, 0..1: they are random.
-static double id_place(Str id)
-{
-    double place = 0, weight = 1;
-
-    for (size_t i = 0; i < id.len && i < 8; i++) {
-        weight /= 16;
-        place += hex_digit(id.at[i]) * weight;
-    }
-    return place;
-}
-
-static Err *take_counted(const Row *row, void *context)
-{
-    Counted *counted = context;
-    double by_id = id_place(row_text(row, 1));
-
-    counted->count = row_int(row, 0);
-    counted->table = row_int(row, 3);
-    counted->part = counted->table ? (double)row_int(row, 2) / (double)counted->table : 1;
-    if (by_id < counted->part) {
-        counted->part = by_id;
-    }
+    TRY(plan_count_capped(tx, &list->plan, &counted));
+    list->total = counted.total;
+    list->is_counted = counted.is_exact;
+    list->is_estimated = !counted.is_exact;
+    list->table_size = counted.table_size;
     return NULL;
 }
 
-// Counts to 10,001. Beyond, it estimates: the matches came in order of id or of pk (whichever the
-// database walked), so their last one tells which part of all they are.
-static Err *count_capped(List *list, Tx *tx)
+// Many matches, few wanted: on the way along the index the page is full before as many records were
+// looked at as would have to be sorted.
+static Err *choose_walk(List *list, Tx *tx)
 {
-    Counted counted = {0};
-    Str where = list->plan.where.at ? str_fmt(" where " STR_FMT, STR_ARG(list->plan.where)) : S("");
-    Str sql = str_fmt("select count(*), max(id), max(pk), (select max(pk) from \"%s\") from "
-                      "(select id, pk from \"%s\"" STR_FMT " limit %d) as part",
-                      list->of->table, list->of->table, STR_ARG(where), COUNT_CAP);
-
-    TRY(sql_rows(tx, sql.at, list->plan.args, take_counted, &counted));
-    list->total = counted.count;
-    list->is_counted = counted.count < COUNT_CAP;
-    if (!list->is_counted && counted.part > 0) {
-        double estimate = (double)counted.count / counted.part;
-        list->total = estimate < (double)counted.table ? (int64_t)estimate : counted.table;
-        list->total = list->total < COUNT_CAP ? COUNT_CAP : list->total;
+    if (!list->plan.walk_index || list->limit > CHUNK_ROWS) {
+        return NULL;
     }
+    TRY(list_count_capped(list, tx));
+    double steps = (double)(list->offset + list->limit) * (double)list->table_size /
+                   (double)(list->total ? list->total : 1);
+    list->walks = list->is_estimated && steps < (double)list->total;
     return NULL;
-}
-
-static Err *take_count(const Row *row, void *context)
-{
-    *(int64_t *)context = row_int(row, 0);
-    return NULL;
-}
-
-static Err *count_exactly(Tx *tx, const Plan *plan, int64_t *out)
-{
-    Str where = plan->where.at ? str_fmt(" where " STR_FMT, STR_ARG(plan->where)) : S("");
-    Str sql = str_fmt("select count(*) from \"%s\"" STR_FMT, plan->of->table, STR_ARG(where));
-
-    return sql_rows(tx, sql.at, plan->args, take_count, out);
 }
 
 // Only when the page does not tell by itself that it is the last one.
@@ -429,9 +394,11 @@ static Err *list_count(List *list, Tx *tx)
     }
     if (list->totals == TOTALS_EXACT || !list->limit) {
         list->is_counted = true;
-        return count_exactly(tx, &list->plan, &list->total);
+        return plan_count(tx, &list->plan, &list->total);
     }
-    TRY(count_capped(list, tx));
+    if (!list->is_estimated) {
+        TRY(list_count_capped(list, tx));
+    }
     if (!read && list->total > list->offset) {
         list->total = list->offset;
     }
@@ -479,6 +446,7 @@ static Err *list_start(Tx *tx, const Collection *of, const ListRequest *request,
         .db = tx_db(tx),
         .tx = tx,
         .of = of,
+        .dialect = tx_dialect(tx),
         .offset = request->offset,
         .limit = request->limit,
         .totals = request->totals,
@@ -488,6 +456,7 @@ static Err *list_start(Tx *tx, const Collection *of, const ListRequest *request,
     if (!list->plan.is_exact || (!list->plan.sorts_in_sql && list->limit)) {
         TRY(list_scan(list, tx));
     } else if (list->limit) {
+        TRY(choose_walk(list, tx));
         TRY(first_chunk(list, tx));
     }
     TRY(list_count(list, tx));
@@ -609,7 +578,7 @@ Err *tx_count(Tx *tx, const Collection *of, Str cql, int64_t *out)
 
     TRY(query_plan(tx, of, &request, &plan));
     if (plan.is_exact) {
-        return count_exactly(tx, &plan, out);
+        return plan_count(tx, &plan, out);
     }
     TRY(query_scan(tx, &plan, &scan));
     *out = scan.total;

@@ -411,6 +411,16 @@ static Str shape_text(const CqlQuery *query)
     return buf_str(&out);
 }
 
+static void plan_walk(Plan *plan)
+{
+    const SortKey *first = plan->key_count ? &plan->keys[0] : NULL;
+
+    if (plan->has_filter && plan->is_exact && plan->sorts_in_sql && first && first->field &&
+        first->field->flags & INDEX && !(first->field->flags & UNIQUE)) {
+        plan->walk_index = str_fmt("%s_%s_idx", plan->of->table, first->column).at;
+    }
+}
+
 static Err *parse_query(const Collection *of, Str text, CqlQuery *out)
 {
     CqlQuery sorted;
@@ -452,5 +462,7 @@ Err *query_plan(Tx *tx, const Collection *of, const ListRequest *request, Plan *
     }
     out->args = (Args){planner.args, planner.arg_count};
     out->shape = shape_text(&query);
+    out->has_words = planner.has_words;
+    plan_walk(out);
     return NULL;
 }

@@ -61,6 +61,7 @@ typedef struct {
     Arg *args;
     size_t arg_count, arg_cap;
     int depth;
+    bool has_words;
 } Planner;
 
 typedef struct {
@@ -75,7 +76,11 @@ typedef struct {
     Str order_by;    // "\"title\" nulls last, id"
     bool is_by_id;   // the order is that of id, ascending
     bool has_filter; // anything but a range of ids stands in `where`
-    Str shape;       // for the log: fields and relations, no terms
+    bool has_words;  // some word search stands in `where`
+    // Where many records match, walking this index in order and testing each record finds a page
+    // sooner than sorting all matches; NULL: none.
+    const char *walk_index;
+    Str shape; // for the log: fields and relations, no terms
 } Plan;
 
 // Further condition of the caller: its $1.. keep their numbers.
@@ -98,6 +103,16 @@ Node *node_false(void);
 // What SQL can say about a node at least; at == NULL: nothing.
 Str node_bound(const Node *node);
 bool node_is_exact(const Node *node);
+
+// How many records match, for plans that SQL decides alone.
+typedef struct {
+    int64_t total;
+    bool is_exact;
+    int64_t table_size; // about; only with an estimate
+} Counted;
+
+WARN_UNUSED Err *plan_count_capped(Tx *tx, const Plan *plan, Counted *out);
+WARN_UNUSED Err *plan_count(Tx *tx, const Plan *plan, int64_t *out);
 
 // All rows the plan matches, decided on documents where needed, in the plan's order.
 typedef struct {

@@ -165,6 +165,7 @@ static Str words_sql(Planner *planner, const Field *field, int operator_, const 
         texts[i] = words->words[i].word;
         prefixes[i] = words->words[i].is_prefix;
     }
+    planner->has_words = true;
     Str query = dialect->words_query(field->column, operator_, texts, prefixes, words->count);
     dialect->words(&sql, planner->of->table, field->column, planner_add(planner, A_TEXT(query)));
     return buf_str(&sql);

@@ -71,6 +71,7 @@ Err *join_node(Planner *planner, const Join *join, const Cql *cql, Node **out)
     planner->args = related.args;
     planner->arg_count = related.arg_count;
     planner->arg_cap = related.arg_cap;
+    planner->has_words = related.has_words;
     if (err) {
         return err;
     }

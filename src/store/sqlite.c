@@ -409,6 +409,11 @@ static void ids_in(Buf *sql, const char *column, int n)
     buf_fmt(sql, "%s in (select value from json_each($%d))", column, n);
 }
 
+static void walk_index(Buf *sql, const char *index)
+{
+    buf_fmt(sql, " indexed by \"%s\"", index);
+}
+
 static void like(Buf *sql, const char *column, int n)
 {
     buf_fmt(sql, "%s like $%d escape '\\'", column, n);
@@ -446,6 +451,7 @@ const Backend backend_sqlite = {
             .like = like,
             .words = sqlite_words_match,
             .words_query = sqlite_words_query,
+            .walk_index = walk_index,
             .lock_row = "",
             .serial_key = "integer primary key",
             .serial_key_once = "integer primary key autoincrement",

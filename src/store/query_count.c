@@ -1,0 +1,130 @@
+// How many records match: exactly up to 10,000, beyond that by an estimate (decision 7).
+#include "store/query.h"
+
+enum { COUNT_CAP = 10001 };
+
+static Err *take_count(const Row *row, void *context)
+{
+    *(int64_t *)context = row_int(row, 0);
+    return NULL;
+}
+
+typedef struct {
+    double id_place; // where the row's id stands among all ids, 0..1: ids are random
+    double pk_place; // the same for its pk
+    int64_t table;
+} Probe;
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 0;
+}
+
+static double id_place(Str id)
+{
+    double place = 0, weight = 1;
+
+    for (size_t i = 0; i < id.len && i < 8; i++) {
+        weight /= 16;
+        place += hex_digit(id.at[i]) * weight;
+    }
+    return place;
+}
+
+static Err *take_probe(const Row *row, void *context)
+{
+    int64_t table = row_int(row, 2);
+
+    *(Probe *)context = (Probe){id_place(row_text(row, 0)),
+                                (double)row_int(row, 1) / (double)(table ? table : 1), table};
+    return NULL;
+}
+
+static Str where_sql(const Plan *plan)
+{
+    return plan->where.at ? str_fmt(" where " STR_FMT, STR_ARG(plan->where)) : S("");
+}
+
+static Err *probe(Tx *tx, const Plan *plan, int64_t n, Probe *out)
+{
+    Str sql = str_fmt("select id, pk, (select max(pk) from \"%s\") from \"%s\"" STR_FMT
+                      " limit 1 offset %lld",
+                      plan->of->table, plan->of->table, STR_ARG(where_sql(plan)), (long long)n);
+
+    return sql_rows(tx, sql.at, plan->args, take_probe, out);
+}
+
+// True if the half-way match stands half way: the matches come in this order.
+static bool is_in_order(double half, double whole)
+{
+    return whole > 0 && half / whole > 0.47 && half / whole < 0.53;
+}
+
+static void guess(Counted *out, double part, int64_t table)
+{
+    double total = COUNT_CAP / part;
+
+    out->total = total < (double)table ? (int64_t)total : table;
+    out->total = out->total < COUNT_CAP ? COUNT_CAP : out->total;
+    out->table_size = table;
+}
+
+// An index gives matches in order of id, a scan in order of pk: the last counted match then tells
+// which part of all was counted.
+static Err *estimate(Tx *tx, const Plan *plan, Counted *out)
+{
+    Probe half = {0}, last = {0};
+
+    TRY(probe(tx, plan, COUNT_CAP / 2, &half));
+    TRY(probe(tx, plan, COUNT_CAP - 1, &last));
+    double part = is_in_order(half.pk_place, last.pk_place)   ? last.pk_place
+                  : is_in_order(half.id_place, last.id_place) ? last.id_place
+                                                              : 1;
+    guess(out, part, last.table);
+    return NULL;
+}
+
+static Err *take_words(const Row *row, void *context)
+{
+    Counted *out = context;
+    int64_t table = row_int(row, 2);
+
+    out->total = row_int(row, 0);
+    out->is_exact = out->total < COUNT_CAP;
+    if (!out->is_exact) {
+        guess(out, (double)row_int(row, 1) / (double)table, table);
+    }
+    return NULL;
+}
+
+// A word search finds all its matches before it gives the first, in order of pk: once is enough.
+static Err *count_words(Tx *tx, const Plan *plan, Counted *out)
+{
+    Str sql = str_fmt("select count(*), max(pk), (select max(pk) from \"%s\") from "
+                      "(select pk from \"%s\"" STR_FMT " limit %d) as part",
+                      plan->of->table, plan->of->table, STR_ARG(where_sql(plan)), COUNT_CAP);
+
+    return sql_rows(tx, sql.at, plan->args, take_words, out);
+}
+
+Err *plan_count_capped(Tx *tx, const Plan *plan, Counted *out)
+{
+    *out = (Counted){0};
+    if (plan->has_words) {
+        return count_words(tx, plan, out);
+    }
+    Str sql = str_fmt("select count(*) from (select 1 from \"%s\"" STR_FMT " limit %d) as part",
+                      plan->of->table, STR_ARG(where_sql(plan)), COUNT_CAP);
+
+    TRY(sql_rows(tx, sql.at, plan->args, take_count, &out->total));
+    out->is_exact = out->total < COUNT_CAP;
+    return out->is_exact ? NULL : estimate(tx, plan, out);
+}
+
+Err *plan_count(Tx *tx, const Plan *plan, int64_t *out)
+{
+    Str sql =
+        str_fmt("select count(*) from \"%s\"" STR_FMT, plan->of->table, STR_ARG(where_sql(plan)));
+
+    return sql_rows(tx, sql.at, plan->args, take_count, out);
+}
