@@ -446,7 +446,8 @@ void db_committed(Db *db, const Tx *members)
 Err *sql_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *), void *context)
 {
     tx->cost.statements++;
-    tx->cost.round_trips += tx->round_trip_is_open ? 0 : 1;
+    tx->cost.round_trips += tx->together && tx->has_together_read ? 0 : 1;
+    tx->has_together_read = tx->together > 0;
     tx->has_pending = false;
     return tx->backend->rows(tx, sql, args, each, context);
 }
@@ -527,14 +528,15 @@ Err *tx_sequence_last(Tx *tx, const char *name, int64_t *last)
 Err *tx_sequence_restart(Tx *tx, const char *name)
 {
     tx->has_changed = true;
-    return sql_exec(tx, "delete from octavo_sequence where name = $1",
-                    ARGS(A_TEXT(str_of(name))), NULL, NULL);
+    return sql_exec(tx, "delete from octavo_sequence where name = $1", ARGS(A_TEXT(str_of(name))),
+                    NULL, NULL);
 }
 
+// A round trip counts with its first statement: caches may have answered everything.
 void tx_together(Tx *tx, bool begins)
 {
-    tx->round_trip_is_open = begins;
-    tx->cost.round_trips += begins;
+    tx->together += begins ? 1 : -1;
+    tx->has_together_read = tx->has_together_read && tx->together > 0;
 }
 
 Err *words_write(Tx *tx, const Collection *of, int64_t pk, const Str *old, const Str *now, size_t n)

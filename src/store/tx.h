@@ -103,7 +103,8 @@ struct Tx {
     bool has_changed; // a statement changed something
     bool has_events;
     bool has_pending; // writes that a backend with round trips has not sent yet
-    bool round_trip_is_open;
+    int together;     // depth of tx_together
+    bool has_together_read;
     Time now;
     Str user_id;
     int64_t begun_ns;

@@ -182,8 +182,13 @@ static void statements_and_round_trips_are_counted(void **state)
 
     assert_ok(tx_begin(world->db, &writing, &tx));
     tx_together(tx, true);
+    tx_together(tx, false);
+    assert_int_equal(tx_cost(tx).round_trips, 0);
+    tx_together(tx, true);
     counter_in(tx, "a");
+    tx_together(tx, true); // a function that is called reads together, too
     counter_in(tx, "b");
+    tx_together(tx, false);
     tx_together(tx, false);
     assert_int_equal(tx_cost(tx).round_trips, 1);
     assert_ok(counter_add(tx, "a", 1));
