@@ -4,18 +4,14 @@
 
 Err *scheduled_notices_drop_of_loan(Tx *tx, Str loan_id, const char *event)
 {
-    int64_t n = 0;
-
     return tx_exec(tx,
                    "delete from scheduled_notice where loan_id = $1 and "
                    "($2 = '' or triggering_event = $2)",
-                   ARGS(A_TEXT(str_lower(loan_id)), A_TEXT(str_lower(str_of(event)))), &n);
+                   ARGS(A_TEXT(str_lower(loan_id)), A_TEXT(str_lower(str_of(event)))), NULL);
 }
 
 Err *scheduled_notices_drop_of_request(Tx *tx, Str request_id)
 {
-    int64_t n = 0;
-
     return tx_exec(tx, "delete from scheduled_notice where request_id = $1",
-                   ARGS(A_TEXT(str_lower(request_id))), &n);
+                   ARGS(A_TEXT(str_lower(request_id))), NULL);
 }
