@@ -1,9 +1,7 @@
 // `octavo bench`: the performance lab's command line.
 #pragma once
 
-// All take the arguments behind their own name and return the exit code.
-
-// octavo bench play|floor|...
+// octavo bench play|floor|... ; argv[0] is "bench". Returns the exit code.
 int bench_main(int argc, char **argv);
-// octavo bench play: runs one load plan against a server.
+// octavo bench play: runs one load plan against a server; argv[0] is "play".
 int bench_play(int argc, char **argv);

@@ -42,9 +42,8 @@ typedef struct {
     void *context;
 } DriverOptions;
 
-// A failure with what was sent and what came; the same one again only counts.
+// A failure with what was sent and what came.
 typedef struct {
-    uint64_t times;
     Failure failure;
     Str request, why, sent, answer;
     double at_s;

@@ -4,10 +4,8 @@
 #include "modules/mod-authtoken/sessions.h"
 #include "modules/mod-circulation-storage/circulation_storage.h"
 #include "modules/mod-inventory-storage/inventory_storage.h"
-#include "modules/mod-calendar/calendar.h"
 #include "modules/mod-configuration/configuration.h"
 #include "modules/mod-login/login.h"
-#include "modules/mod-notes/notes.h"
 #include "modules/mod-permissions/permissions.h"
 #include "modules/mod-users/users.h"
 
@@ -15,10 +13,8 @@ const Module *const all_modules[] = {
     &mod_authtoken,
     &mod_circulation_storage,
     &mod_inventory_storage,
-    &mod_calendar,
     &mod_configuration,
     &mod_login,
-    &mod_notes,
     &mod_permissions,
     &mod_users,
     NULL,

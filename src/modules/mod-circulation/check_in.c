@@ -5,6 +5,8 @@
 #include "modules/mod-inventory-storage/inventory_storage.h"
 #include "modules/mod-users/collections.h"
 
+#include <math.h>
+
 typedef struct {
     Req *req;
     Tx *tx;
@@ -17,12 +19,14 @@ typedef struct {
     const Json *stored_loan; // as read
     Json *loan;              // NULL if there was no open one
     Json *patron;            // who had it; NULL without a loan or patron
+    int64_t owed;            // on the loan, hundredths
     Queue *queue;
     size_t queue_size;
     Json *request; // the first that the item fulfils, NULL if none
     Str prior_request_status;
     Json *requester;
     bool is_in_house_use;
+    bool has_charged; // what is owed on the loan has changed
 } CheckIn;
 
 // --- the request
@@ -89,26 +93,65 @@ static Err *item_must_be_returnable(const CheckIn *ci)
     return NULL;
 }
 
-// What the item leads to: two round trips, as patrons follow from loan and request.
+static Err *take_loan(const Row *row, void *context)
+{
+    CheckIn *ci = context;
+
+    if (ci->loan) {
+        return err_text(500, "More than one open loan for item " STR_FMT, STR_ARG(ci->item->id));
+    }
+    ci->loan = json_parse_stored(row_text(row, 0));
+    ci->stored_loan = json_parse_stored(row_text(row, 0));
+    ci->patron = row_is_null(row, 1) ? NULL : json_parse_stored(row_text(row, 1));
+    ci->owed = (int64_t)llround(row_real(row, 2) * 100);
+    return NULL;
+}
+
+// The open loan, its patron and what they owe for it.
+static Err *find_loan(CheckIn *ci)
+{
+    return tx_rows(ci->tx,
+                   "select l.doc, u.doc, (select sum(a.remaining) from accounts a "
+                   "where a.loan_id = l.id and a.status = 'open') "
+                   "from loan l left join users u on u.id = l.user_id "
+                   "where l.item_id = $1 and l.status = 'open'",
+                   ARGS(A_TEXT(ci->item->id)), take_loan, ci);
+}
+
+static Err *take_requester(const Row *row, void *context)
+{
+    CheckIn *ci = context;
+
+    ci->requester = json_parse_stored(row_text(row, 0));
+    return NULL;
+}
+
+// Who most likely is served next: read along, in case it is them.
+static Err *guess_requester(CheckIn *ci)
+{
+    return tx_rows(ci->tx,
+                   "select u.doc from request r join users u on u.id = r.requester_id "
+                   "where r.item_id = $1 and r.status like 'open%' "
+                   "order by r.position is null, r.position limit 1",
+                   ARGS(A_TEXT(ci->item->id)), take_requester, ci);
+}
+
+// What the item leads to: one round trip, but for requests that are not of this item.
 static Err *find_state(CheckIn *ci)
 {
-    Json *loan = NULL;
-
     tx_together(ci->tx, true);
-    Err *err = loan_open_of_item(ci->tx, ci->item->id, &loan);
+    Err *err = find_loan(ci);
     err = err ? err : queue_of_item(ci->tx, ci->item, &ci->queue);
+    err = err ? err : guess_requester(ci);
     tx_together(ci->tx, false);
     TRY(err);
     ci->queue_size = ci->queue->len;
     TRY(queue_first_fulfillable(ci->tx, ci->queue, ci->item, true, &ci->request));
-    if (loan) {
-        ci->stored_loan = json_copy(loan);
-        ci->loan = loan;
-    }
-    Str patron_id = json_str(loan, "userId"), requester_id = json_str(ci->request, "requesterId");
-    if (patron_id.len || requester_id.len) {
-        return tx_prefetch(ci->tx, WANT(&users, patron_id, &ci->patron),
-                           WANT(&users, requester_id, &ci->requester));
+    Str requester_id = json_str(ci->request, "requesterId");
+    if (!ci->request) {
+        ci->requester = NULL;
+    } else if (!str_eq(json_str(ci->requester, "id"), requester_id)) {
+        TRY(tx_get(ci->tx, &users, requester_id, &ci->requester));
     }
     return NULL;
 }
@@ -258,7 +301,7 @@ static Err *fees_settled(CheckIn *ci)
                              .service_point_id = ci->service_point_id,
                              .returned_at = ci->check_in_date};
 
-    return returned_item_settle_fees(&returned);
+    return returned_item_settle_fees(&returned, &ci->has_charged);
 }
 
 static void log_requests(const CheckIn *ci, Json *log)
@@ -315,7 +358,10 @@ static Err *answer(CheckIn *ci, Json **out)
     Json *body = json_object(), *part = NULL;
 
     if (ci->loan) {
-        LoanParts parts = {.item = ci->item, .patron = ci->patron};
+        LoanParts parts = {.item = ci->item,
+                           .patron = ci->patron,
+                           .is_owed_known = !ci->has_charged,
+                           .owed = ci->owed};
         TRY(loan_representation(ci->tx, ci->loan, &parts, &part));
         json_set(body, "loan", part);
     }

@@ -13,5 +13,6 @@ typedef struct {
     Time returned_at;
 } ReturnedItem;
 
-// Gives back fees of lost items and charges the overdue fine. Source: spec/fees-fines.md 3, 4.3.
-WARN_UNUSED Err *returned_item_settle_fees(const ReturnedItem *returned);
+// Gives back fees of lost items and charges the overdue fine. *changed: what is owed is not what it
+// was. Source: spec/fees-fines.md 3, 4.3.
+WARN_UNUSED Err *returned_item_settle_fees(const ReturnedItem *returned, bool *changed);

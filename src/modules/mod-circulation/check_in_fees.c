@@ -33,12 +33,11 @@ static bool lost_at(const Json *loan, Time *out)
     return is_declared || is_aged;
 }
 
-static Err *lost_fees(const ReturnedItem *returned)
+static Err *lost_fees(const ReturnedItem *returned, bool *changed)
 {
     Tx *tx = returned->req->tx;
     Json *last = NULL;
     const Json *loan = returned->loan, *policy = NULL;
-    bool refunded = false;
     LostFeeRefund refund = {.now = returned->req->now,
                             .cancellation = "Cancelled item returned",
                             .service_point_id = returned->service_point_id};
@@ -65,7 +64,7 @@ static Err *lost_fees(const ReturnedItem *returned)
     refund.loan = loan;
     refund.policy = policy;
     TRY(staff_name(returned, &refund.source));
-    return lost_fees_refund(tx, &refund, &refunded);
+    return lost_fees_refund(tx, &refund, changed);
 }
 
 // A lost item is fined for its delay only where the lost policy says so; one that the library
@@ -115,7 +114,7 @@ static Err *grace_minutes(const ReturnedItem *returned, const Json *policy, bool
     return NULL;
 }
 
-static Err *fine_charge(const ReturnedItem *returned, Money amount)
+static Err *fine_charge(const ReturnedItem *returned, Money amount, bool *changed)
 {
     Tx *tx = returned->req->tx;
     const Json *owner = NULL;
@@ -136,10 +135,11 @@ static Err *fine_charge(const ReturnedItem *returned, Money amount)
     }
     charge.owner_id = json_str(owner, "id");
     TRY(staff_name(returned, &charge.source));
+    *changed = true;
     return fee_charge(tx, &charge, &account);
 }
 
-static Err *overdue_fine(const ReturnedItem *returned)
+static Err *overdue_fine(const ReturnedItem *returned, bool *changed)
 {
     const Json *policy = NULL;
     Time due_at = 0;
@@ -164,13 +164,14 @@ static Err *overdue_fine(const ReturnedItem *returned)
     TRY(overdue_minutes(returned, policy, due_at, &fine.overdue_minutes));
     TRY(grace_minutes(returned, policy, fine.is_recalled, &fine.grace_minutes));
     Money amount = overdue_fine_amount(&fine);
-    return amount > 0 ? fine_charge(returned, amount) : NULL;
+    return amount > 0 ? fine_charge(returned, amount, changed) : NULL;
 }
 
-Err *returned_item_settle_fees(const ReturnedItem *returned)
+Err *returned_item_settle_fees(const ReturnedItem *returned, bool *changed)
 {
+    *changed = false;
     if (is_lost_status(returned->prior_status)) {
-        TRY(lost_fees(returned));
+        TRY(lost_fees(returned, changed));
     }
-    return returned->loan ? overdue_fine(returned) : NULL;
+    return returned->loan ? overdue_fine(returned, changed) : NULL;
 }

@@ -22,6 +22,7 @@ typedef struct {
     Json *first_request; // the first that the item fulfils
     const Json *policy;  // loan policy
     RuleMatch rules;
+    int64_t item_limit, lent_count; // of the kind that the rule names; limit 0 = none
     Err *refusals; // what the patron's or the item's state forbids, in FOLIO's order
     Json *loan;
 } CheckOut;
@@ -70,6 +71,41 @@ static Err *find_by_barcodes(CheckOut *co)
     return err;
 }
 
+// --- what the rules say
+
+static Err *rules_choose_policies(CheckOut *co)
+{
+    if (!co->item || !co->patron) {
+        return NULL;
+    }
+    TRY(rules_match_item(co->tx, co->item, co->patron, &co->rules));
+    if (co->forced_policy_id.len) {
+        co->rules.policy_ids[POLICY_LOAN] = co->forced_policy_id;
+    }
+    TRY(loan_policy_by_id(co->tx, co->rules.policy_ids[POLICY_LOAN], &co->policy));
+    // A rule that names a patron group alone never limits.
+    if (co->rules.names_material_type || co->rules.names_loan_type) {
+        co->item_limit = json_int(co->policy, "loansPolicy.itemLimit", 0);
+    }
+    return NULL;
+}
+
+static Err *count_lent(CheckOut *co)
+{
+    LoanCount kind = {.user_id = json_str(co->patron, "id")};
+
+    if (co->item_limit <= 0 || co->overrides.item_limit) {
+        return NULL;
+    }
+    if (co->rules.names_material_type) {
+        kind.material_type_id = co->item->material_type_id;
+    }
+    if (co->rules.names_loan_type) {
+        kind.loan_type_id = co->item->loan_type_id;
+    }
+    return loans_open_count_of_kind(co->tx, &kind, &co->lent_count);
+}
+
 // Everything that patron and item lead to: one round trip.
 static Err *find_state(CheckOut *co, Err **blocks)
 {
@@ -82,6 +118,7 @@ static Err *find_state(CheckOut *co, Err **blocks)
         err = loan_open_of_item(co->tx, co->item->id, &co->open_loan);
         err = err ? err : queue_of_item(co->tx, co->item, &co->queue);
     }
+    err = err ? err : count_lent(co);
     tx_together(co->tx, false);
     return err;
 }
@@ -236,7 +273,7 @@ static Err *item_must_be_available(CheckOut *co)
     return item_must_not_be_requested_by_others(co);
 }
 
-// --- what the rules say
+// --- what the policy allows
 
 typedef struct {
     bool group, material, loan_type;
@@ -256,8 +293,10 @@ static const LimitWords limit_words[] = {
     {false, false, true, "loan type", "ITEM_LIMIT_LOAN_TYPE"},
 };
 
-static Err *limit_refusal(const CheckOut *co, int64_t limit)
+static Err *limit_refusal(const CheckOut *co)
 {
+    int64_t limit = co->item_limit;
+
     for (size_t i = 0; i < sizeof limit_words / sizeof *limit_words; i++) {
         const LimitWords *words = &limit_words[i];
         if (words->group == co->rules.names_patron_group &&
@@ -273,29 +312,13 @@ static Err *limit_refusal(const CheckOut *co, int64_t limit)
     return NULL;
 }
 
-static Err *limit_must_not_be_reached(CheckOut *co)
+static void limit_must_not_be_reached(CheckOut *co)
 {
-    int64_t limit = json_int(co->policy, "loansPolicy.itemLimit", 0), count = 0;
-
     if (co->overrides.item_limit) {
         override_must_be_allowed(co, "itemLimitBlock", OVERRIDE_ITEM_LIMIT);
-        return NULL;
+    } else if (co->item_limit > 0 && co->lent_count >= co->item_limit) {
+        refuse(co, limit_refusal(co));
     }
-    if (limit <= 0 || (!co->rules.names_material_type && !co->rules.names_loan_type)) {
-        return NULL;
-    }
-    LoanCount kind = {.user_id = json_str(co->patron, "id")};
-    if (co->rules.names_material_type) {
-        kind.material_type_id = co->item->material_type_id;
-    }
-    if (co->rules.names_loan_type) {
-        kind.loan_type_id = co->item->loan_type_id;
-    }
-    TRY(loans_open_count_of_kind(co->tx, &kind, &count));
-    if (count >= limit) {
-        refuse(co, limit_refusal(co, limit));
-    }
-    return NULL;
 }
 
 static void due_date_must_be_overridden(CheckOut *co)
@@ -328,19 +351,12 @@ static void policy_must_be_loanable(CheckOut *co)
     }
 }
 
-static Err *rules_choose_policies(CheckOut *co)
+static void policy_must_allow(CheckOut *co)
 {
-    if (!co->item || !co->patron) {
-        return NULL;
+    if (co->policy) {
+        limit_must_not_be_reached(co);
+        policy_must_be_loanable(co);
     }
-    TRY(rules_match_item(co->tx, co->item, co->patron, &co->rules));
-    if (co->forced_policy_id.len) {
-        co->rules.policy_ids[POLICY_LOAN] = co->forced_policy_id;
-    }
-    TRY(loan_policy_by_id(co->tx, co->rules.policy_ids[POLICY_LOAN], &co->policy));
-    TRY(limit_must_not_be_reached(co));
-    policy_must_be_loanable(co);
-    return NULL;
 }
 
 // --- lending
@@ -485,10 +501,11 @@ static Err *check(CheckOut *co)
     co->tx = co->req->tx;
     TRY(read_body(co));
     TRY(find_by_barcodes(co));
+    TRY(rules_choose_policies(co));
     TRY(find_state(co, &blocks));
     TRY(patron_must_be_allowed(co, blocks));
     TRY(item_must_be_available(co));
-    TRY(rules_choose_policies(co));
+    policy_must_allow(co);
     return co->refusals;
 }
 
@@ -499,7 +516,7 @@ Err *check_out_by_barcode(Req *req)
 
     TRY(check(&co));
     TRY(lend(&co));
-    LoanParts parts = {.item = co.item, .patron = co.patron, .has_no_fees = true};
+    LoanParts parts = {.item = co.item, .patron = co.patron, .is_owed_known = true};
     TRY(loan_representation(req->tx, co.loan, &parts, &shown));
     reply_header(req, "Location",
                  str_fmt("/circulation/loans/" STR_FMT, STR_ARG(json_str(co.loan, "id"))));

@@ -225,7 +225,8 @@ WARN_UNUSED Err *queue_save(Tx *tx, Queue *queue);
 typedef struct {
     const ItemView *item;
     const Json *patron;
-    bool has_no_fees; // a new loan: nothing is owed
+    bool is_owed_known; // nothing is owed on a new loan
+    int64_t owed;       // hundredths
 } LoanParts;
 
 // The representation of one loan (4.2).

@@ -118,10 +118,12 @@ Err *loan_representation(Tx *tx, const Json *loan, const LoanParts *parts, Json 
         TRY(tx_get(tx, &users, json_str(loan, "userId"), &read));
         patron = read;
     }
-    if (!parts || !parts->has_no_fees) {
+    Money owed = parts ? parts->owed : 0;
+    if (!parts || !parts->is_owed_known) {
         TRY(loan_debts(tx, &id, 1, &debts));
+        owed = loan_debt_of(&debts, id);
     }
-    return represent(tx, loan, item, patron, loan_debt_of(&debts, id), out);
+    return represent(tx, loan, item, patron, owed, out);
 }
 
 // --- pages

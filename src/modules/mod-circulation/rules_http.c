@@ -74,7 +74,8 @@ Err *rules_put(Req *req)
     Json *body = NULL, *stored = NULL, *doc = json_object();
     Rules *rules = NULL;
 
-    Err *unreadable = req_body_object(req, &body);
+    // A body that cannot be read is a fault of the rules, not a 400.
+    Err *unreadable = json_parse(req->body, &body);
     if (unreadable || !json_is_string(json_get(body, "rulesAsText"))) {
         Json *answer = json_object();
         json_set_str(answer, "message",

@@ -4,5 +4,4 @@
 #include "json/properties.h"
 
 extern const RecordType note_record;
-extern const RecordType note_link_record;
 extern const RecordType note_type_record;
