@@ -179,7 +179,8 @@ static void fees_blocks_notes_and_calendars_pass(void **state)
     (void)state;
     assert_ok(properties_check(
         &account_record,
-        doc_of("{\"amount\":5.00,\"remaining\":\"5.0\",\"status\":{\"name\":\"Open\"},"
+        doc_of("{\"id\":" U1
+               ",\"amount\":5.00,\"remaining\":\"5.0\",\"status\":{\"name\":\"Open\"},"
                "\"paymentStatus\":{\"name\":\"Outstanding\"},\"userId\":" U1 ",\"feeFineId\":" U1
                ",\"ownerId\":" U1 "}")));
     assert_ok(properties_check(&feefine_record, doc_of("{\"feeFineType\":\"Damage\"}")));

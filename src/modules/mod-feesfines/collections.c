@@ -1,6 +1,7 @@
 // Collections of mod-feesfines: accounts, actions, types, policies, blocks.
 #include "modules/mod-feesfines/collections.h"
 
+#include "modules/mod-feesfines/fees.h"
 #include "modules/mod-feesfines/properties.h"
 
 static const Field owners_fields[] = {
@@ -36,12 +37,15 @@ const Collection feefines = {
     .table = "feefines",
     .path = "/feefines",
     .list_key = "feefines",
-    .ops = "LCrud",
+    .ops = "Lr", // writing is refused for automatic types: routes of the module
     .permission = "feefines",
     .record = &feefine_record,
     .fields = feefines_fields,
     .uniques = feefines_keys,
     .is_cached = true,
+    .has_result_info = true,
+    .post_errors_are_text = true,
+    .not_found = "FeefineObject does not exist",
 };
 
 static const Field accounts_fields[] = {
@@ -67,14 +71,25 @@ static const Field accounts_fields[] = {
     {0},
 };
 
+// Never violated: a small index of what each patron still owes.
+static const UniqueKey accounts_keys[] = {
+    {"user_id, id", "status = 'open'"},
+    {0},
+};
+
 const Collection accounts = {
     .table = "accounts",
     .path = "/accounts",
     .list_key = "accounts",
-    .ops = "LCrud",
+    .ops = "Crud", // the list is a route of the module
     .permission = "accounts",
     .record = &account_record,
     .fields = accounts_fields,
+    .uniques = accounts_keys,
+    .has_result_info = true,
+    .not_found = "AccountObject does not exist",
+    .on_read = account_decorate,
+    .after_write = account_announce,
 };
 
 static const Field feefine_actions_fields[] = {
@@ -96,6 +111,7 @@ const Collection feefine_actions = {
     .permission = "feefineactions",
     .record = &feefine_action_record,
     .fields = feefine_actions_fields,
+    .not_found = "FeefineactionObject does not exist",
 };
 
 static const Field payments_fields[] = {
@@ -199,6 +215,8 @@ const Collection manual_blocks = {
     .permission = "manualblocks",
     .record = &manual_block_record,
     .fields = manual_blocks_fields,
+    .not_found = "ManualblockObject does not exist",
+    .after_write = manual_block_announce,
 };
 
 static const Field manual_block_templates_fields[] = {
@@ -233,6 +251,9 @@ const Collection overdue_fine_policies = {
     .record = &overdue_fine_policy_record,
     .fields = unique_name,
     .is_cached = true,
+    .before_write = overdue_policy_check,
+    .before_delete = overdue_policy_must_be_unused,
+    .explain = overdue_policy_explain,
 };
 
 const Collection lost_item_fee_policies = {
@@ -244,6 +265,9 @@ const Collection lost_item_fee_policies = {
     .record = &lost_item_fee_policy_record,
     .fields = unique_name,
     .is_cached = true,
+    .before_write = lost_policy_check,
+    .before_delete = lost_policy_must_be_unused,
+    .explain = lost_policy_explain,
 };
 
 const Collection *const feesfines_collections[] = {

@@ -25,6 +25,7 @@ typedef int64_t Money;
 // "5", "5.00", "5.005" (half to even); false for anything that is no decimal number.
 bool money_parse(Str text, Money *out);
 Str money_text(Money money); // "5.00"
+Money money_of(double amount);
 Money money_at(const Json *doc, const char *path);
 void money_set(Json *doc, const char *path, Money money); // as a JSON number
 

@@ -1,6 +1,10 @@
 // Shapes of the records of mod-feesfines.
 #include "modules/mod-feesfines/properties.h"
 
+// The client draws the id of an account, of versions 1 to 5.
+#define UUID_PATTERN                                                                               \
+    "^[a-fA-F0-9]{8}-[a-fA-F0-9]{4}-[1-5][a-fA-F0-9]{3}-[89abAB][a-fA-F0-9]{3}-[a-fA-F0-9]{12}$"
+
 static const Property service_point_owner[] = {
     {"value", ID, REQUIRED},
     {"label", STRING},
@@ -86,7 +90,7 @@ static const Property account[] = {
     {"materialTypeId", ID},
     {"feeFineId", ID, REQUIRED},
     {"ownerId", ID, REQUIRED},
-    {"id", ID},
+    {"id", ID, REQUIRED, .pattern = UUID_PATTERN},
     {"holdingsRecordId", ID, READ_ONLY},
     {"instanceId", ID, READ_ONLY},
     {"contributors", OBJECT, ARRAY, .of = status},

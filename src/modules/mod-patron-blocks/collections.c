@@ -1,6 +1,7 @@
 // Collections of mod-patron-blocks: conditions, limits, summaries, received events.
 #include "modules/mod-patron-blocks/collections.h"
 
+#include "modules/mod-patron-blocks/blocks.h"
 #include "modules/mod-patron-blocks/properties.h"
 
 static const Field patron_block_conditions_fields[] = {
@@ -17,6 +18,7 @@ const Collection patron_block_conditions = {
     .record = &patron_block_condition_record,
     .fields = patron_block_conditions_fields,
     .is_cached = true,
+    .before_write = condition_check,
 };
 
 static const Field patron_block_limits_fields[] = {
@@ -34,6 +36,7 @@ const Collection patron_block_limits = {
     .record = &patron_block_limit_record,
     .fields = patron_block_limits_fields,
     .is_cached = true,
+    .before_write = limit_check,
 };
 
 // Open loans and fees of a patron, as the events of circulation and fees leave them.

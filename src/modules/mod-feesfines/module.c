@@ -1,0 +1,101 @@
+// mod-feesfines: accounts and what is done with them, types, owners, policies, manual blocks.
+// FOLIO: mod-feesfines 19.1. Source: spec/fees-fines.md 1, 2, 5, 7.
+#include "modules/mod-feesfines/fees.h"
+
+static const Collection *const fees[] = {
+    &accounts,
+    &comments,
+    &feefine_actions,
+    &feefines,
+    &manual_blocks,
+    &manual_block_templates,
+    &owners,
+    &payments,
+    &refunds,
+    &transfers,
+    &transfer_criterias,
+    &waives,
+    &overdue_fine_policies,
+    &lost_item_fee_policies,
+    NULL,
+};
+
+// One handler: it reads the action off the route.
+#define ACTION(name)                                                                               \
+    {POST,                                                                                         \
+     "/accounts/{id}/" name,                                                                       \
+     WRITE,                                                                                        \
+     account_action,                                                                               \
+     .permission = "accounts." name ".post",                                                       \
+     .later_permission = "feesfines.accounts." name ".post"},                                      \
+    {                                                                                              \
+        POST, "/accounts-bulk/" name, WRITE, account_action,                                       \
+            .permission = "accounts." name ".post",                                                \
+            .later_permission = "feesfines.accounts-bulk." name ".post"                            \
+    }
+
+#define CHECK(name)                                                                                \
+    {POST,                                                                                         \
+     "/accounts/{id}/" name,                                                                       \
+     READ,                                                                                         \
+     account_action,                                                                               \
+     .permission = "accounts." name ".post",                                                       \
+     .later_permission = "feesfines.accounts." name ".post"},                                      \
+    {                                                                                              \
+        POST, "/accounts-bulk/" name, READ, account_action,                                        \
+            .permission = "accounts." name ".post",                                                \
+            .later_permission = "feesfines.accounts-bulk." name ".post"                            \
+    }
+
+static const Route fee_routes[] = {
+    {GET, "/accounts", READ, accounts_list, .permission = "accounts.collection.get"},
+    ACTION("pay"),
+    ACTION("waive"),
+    ACTION("transfer"),
+    ACTION("refund"),
+    ACTION("cancel"),
+    CHECK("check-pay"),
+    CHECK("check-waive"),
+    CHECK("check-transfer"),
+    CHECK("check-refund"),
+    {POST, "/feefines", WRITE, feefine_create, .permission = "feefines.item.post",
+     .collection = &feefines},
+    {PUT, "/feefines/{id}", WRITE, feefine_put, .permission = "feefines.item.put",
+     .collection = &feefines},
+    {DELETE, "/feefines/{id}", WRITE, feefine_delete, .permission = "feefines.item.delete",
+     .collection = &feefines},
+    {0},
+};
+
+static const Route actual_cost_routes[] = {
+    {POST, "/actual-cost-fee-fine/bill", WRITE, actual_cost_bill,
+     .permission = "actual-cost-fee-fine-bill.post"},
+    {POST, "/actual-cost-fee-fine/cancel", WRITE, actual_cost_cancel,
+     .permission = "actual-cost-fee-fine-cancel.post"},
+    {0},
+};
+
+static const Interface provides[] = {
+    {"actual-cost-fee-fine", "0.3", .routes = actual_cost_routes},
+    {"feesfines", "19.1", .routes = fee_routes, .collections = fees},
+    {0},
+};
+
+static const char *const requires[] = {
+    "holdings-storage 4.2 5.0 6.0",
+    "item-storage 8.4 9.0 10.0",
+    "instance-storage 7.4 8.0 9.0 10.0",
+    "locations 3.0",
+    "location-units 2.0",
+    "users 15.1 16.0",
+    "actual-cost-record-storage 0.7",
+    NULL,
+};
+
+const Module mod_feesfines = {
+    .name = "mod-feesfines",
+    .version = "19.1.0",
+    .provides = provides,
+    .requires = requires,
+    .collections = feesfines_collections,
+};
