@@ -34,7 +34,7 @@ static const struct {
 
 int bench_main(int argc, char **argv)
 {
-    const char *name = argc > 1 ? argv[1] : "--help";
+    const char *name = argc > 0 ? argv[0] : "--help";
 
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(name, commands[i].name) == 0) {

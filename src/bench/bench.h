@@ -1,7 +1,9 @@
 // `octavo bench`: the performance lab's command line.
 #pragma once
 
-// octavo bench play|floor|... ; argv[0] is "bench". Returns the exit code.
+// All take the arguments behind their own name and return the exit code.
+
+// octavo bench play|floor|...
 int bench_main(int argc, char **argv);
-// octavo bench play: runs one load plan against a server; argv[0] is "play".
+// octavo bench play: runs one load plan against a server.
 int bench_play(int argc, char **argv);

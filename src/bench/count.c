@@ -78,16 +78,23 @@ void count_failure(User *user, const Request *request, Failure failure, Str why)
 {
     Run *run = user->loop->run;
     RunResult *result = run->result;
-    size_t same = 0;
+    size_t same_class = 0;
+    bool is_known = false;
 
     pthread_mutex_lock(&run->lock);
     for (size_t i = 0; i < result->sample_len; i++) {
-        same += result->samples[i].failure == failure;
+        FailureSample *sample = &result->samples[i];
+        bool is_same = sample->failure == failure && str_eq(sample->request, request->id) &&
+                       str_eq(sample->why, why);
+        same_class += sample->failure == failure;
+        sample->times += is_same;
+        is_known = is_known || is_same;
     }
-    if (same < SAMPLES_PER_CLASS) {
+    if (!is_known && same_class < SAMPLES_PER_CLASS) {
         Str answer = str_sub(bytes_str(user->answer), 0, SAMPLE_BYTES_MAX);
         Str sent = sent_text(user, request);
         result->samples[result->sample_len++] = (FailureSample){
+            .times = 1,
             .failure = failure,
             .request = request->id,
             .why = str_copy(run->arena, why),

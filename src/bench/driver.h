@@ -42,8 +42,9 @@ typedef struct {
     void *context;
 } DriverOptions;
 
-// A failure with what was sent and what came.
+// A failure with what was sent and what came; the same one again only counts.
 typedef struct {
+    uint64_t times;
     Failure failure;
     Str request, why, sent, answer;
     double at_s;

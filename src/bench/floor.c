@@ -79,7 +79,7 @@ static Err *read_arguments(FloorOptions *options, int argc, char **argv)
 {
     double number = 0;
 
-    for (int i = 1; i < argc; i += 2) {
+    for (int i = 0; i < argc; i += 2) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!value) {
             return err_text(400, "%s needs a value", name);
@@ -167,7 +167,7 @@ int bench_floor(int argc, char **argv)
     FloorOptions options = {.database = {.folder = ".", .items = 100000, .seconds = 2}};
     Floor floor = {0};
 
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+    if (argc > 0 && strcmp(argv[0], "--help") == 0) {
         fputs(usage, stdout);
         return 0;
     }

@@ -29,5 +29,5 @@ WARN_UNUSED Err *floor_measure_sync(const char *folder, double seconds, Floor *f
 WARN_UNUSED Err *floor_measure_database(const FloorDatabase *database, Floor *floor);
 WARN_UNUSED Err *floor_measure_echo(double seconds, Floor *floor);
 
-// octavo bench floor; argv[0] is "floor".
+// octavo bench floor; the arguments behind its name.
 int bench_floor(int argc, char **argv);

@@ -208,7 +208,7 @@ static bool take_flag(PlayOptions *options, const char *name)
 
 static Err *read_arguments(PlayOptions *options, int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
+    for (int i = 0; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strncmp(argv[i], "--", 2) != 0) {
             if (options->plan) {
@@ -323,7 +323,9 @@ static Err *play(PlayOptions *options, RunResult *result, const Plan **out)
     if (view.is_terminal) {
         fputc('\n', out_file);
     }
-    report_print(out_file, plan, &options->driver, result);
+    if (!err || result->sample_len > 0) {
+        report_print(out_file, plan, &options->driver, result);
+    }
     TRY(err);
     return options->json ? write_json(options->json, report_json(plan, &options->driver, result))
                          : NULL;
@@ -336,7 +338,7 @@ int bench_play(int argc, char **argv)
     RunResult *result = NEW(RunResult);
     const Plan *plan = NULL;
 
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+    if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
         fputs(usage, stdout);
         return EXIT_FINE;
     }

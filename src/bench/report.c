@@ -127,6 +127,15 @@ static void print_driver(FILE *out, const RunResult *result)
         fprintf(out, "Arrivals for which no user was free until the end: %" PRIu64 ".\n",
                 result->whole.unserved);
     }
+    uint64_t misses = 0;
+    for (size_t i = 0; i < result->whole.request_len; i++) {
+        misses += result->whole.requests[i].misses;
+    }
+    if (misses > 0) {
+        fprintf(out,
+                "Values that answers should have held and did not (no default): %" PRIu64 ".\n",
+                misses);
+    }
     if (result->whole.exhausted > 0) {
         fprintf(out, "Users that ended because a data file was used up: %" PRIu64 ".\n",
                 result->whole.exhausted);
@@ -163,9 +172,10 @@ static void print_failures(FILE *out, const RunResult *result)
     fprintf(out, "\n");
     for (size_t i = 0; i < result->sample_len && i < FAILURES_SHOWN; i++) {
         const FailureSample *sample = &result->samples[i];
-        fprintf(out, "%zu. " STR_FMT " (second %.1f, %s): " STR_FMT "\n", i + 1,
-                STR_ARG(sample->request), sample->at_s, failure_name(sample->failure),
-                STR_ARG(sample->why));
+        fprintf(out,
+                "%zu. " STR_FMT " (%s, %" PRIu64 " times, first in second %.1f): " STR_FMT "\n",
+                i + 1, STR_ARG(sample->request), failure_name(sample->failure), sample->times,
+                sample->at_s, STR_ARG(sample->why));
         print_indented(out, "sent     ", sample->sent);
         print_indented(out, "answered ", sample->answer);
     }
@@ -181,8 +191,10 @@ void report_print(FILE *out, const Plan *plan, const DriverOptions *options,
             " users, think times %s, seed %" PRIu64 "\n",
             STR_ARG(plan->name), STR_ARG(plan->title), STR_ARG(options->url), result->users,
             models[options->think], options->seed);
-    print_tables(out, plan, result);
-    print_driver(out, result);
+    if (result->run_s > 0) {
+        print_tables(out, plan, result);
+        print_driver(out, result);
+    }
     print_failures(out, result);
     if (result->was_stopped) {
         fprintf(out, "The plan stopped the run after a failure.\n");

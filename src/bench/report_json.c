@@ -78,6 +78,7 @@ static Json *samples_json(const RunResult *result)
         json_set_str(object, "class", str_of(failure_name(sample->failure)));
         json_set_str(object, "request", sample->request);
         json_set_str(object, "why", sample->why);
+        json_set_int(object, "times", (int64_t)sample->times);
         json_set_str(object, "sent", sample->sent);
         json_set_str(object, "answer", sample->answer);
         json_set_number(object, "atS", sample->at_s);

@@ -124,9 +124,6 @@ static Err *read_args(Reader *reader, Str inside, Str args, Part *part)
         TRY(compile(reader->scope, arg, reader->depth + 1, &part->args[i]));
         part->arg_count++;
     }
-    if (part->arg_count < function->args_min) {
-        return text_error(reader, inside, "an argument is missing");
-    }
     return NULL;
 }
 
@@ -156,6 +153,9 @@ static Err *read_function(Reader *reader, Str inside)
     Part part = {.kind = PART_FUNCTION, .function = function, .variable = NO_VARIABLE};
     if (bracket >= 0) {
         TRY(read_args(reader, inside, str_sub(inside, name_end + 1, inside.len - 1), &part));
+    }
+    if (part.arg_count < function->args_min) {
+        return text_error(reader, inside, "an argument is missing");
     }
     *add_part(reader) = part;
     return NULL;

@@ -58,9 +58,8 @@ static void add_path_expression(Buf *out, Str path)
 
 static void add_expression(Buf *out, const Field *field)
 {
-    bool is_exact = field->flags & (UUID | TIME | NUMBER | FLAG);
-    bool lower = !(field->flags & KEEP_CASE) && !is_exact;
-    bool unaccent = !(field->flags & KEEP_ACCENTS) && !is_exact;
+    bool lower = !(field->flags & KEEP_CASE);
+    bool unaccent = !(field->flags & KEEP_ACCENTS);
 
     buf_add_z(out, lower ? "lower(" : "");
     buf_add_z(out, unaccent ? "f_unaccent(" : "");

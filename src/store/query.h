@@ -97,6 +97,8 @@ WARN_UNUSED Err *join_node(Planner *planner, const Join *join, const Cql *cql, N
 
 // Number of a new parameter.
 int planner_add(Planner *planner, Arg arg);
+// Condition: the column begins with the prefix, in the order of code points.
+Str prefix_sql(Planner *planner, const char *column, Str prefix);
 Node *node_sql(Str sql);
 Node *node_true(void);
 Node *node_false(void);

@@ -39,79 +39,6 @@ static Node *node_compare(Planner *planner, const char *column, CqlRelation rela
 }
 
 // ---------------------------------------------------------------------------------------------
-// Prefixes
-
-static size_t last_char_start(Str s)
-{
-    size_t i = s.len - 1;
-
-    while (i > 0 && ((unsigned char)s.at[i] & 0xc0) == 0x80) {
-        i--;
-    }
-    return i;
-}
-
-static unsigned decode(const unsigned char *at, size_t len)
-{
-    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    unsigned c = len <= 4 ? at[0] & masks[len] : 0;
-
-    for (size_t i = 1; i < len; i++) {
-        c = c << 6 | (at[i] & 0x3f);
-    }
-    return c;
-}
-
-static void add_utf8(Buf *out, unsigned c)
-{
-    if (c < 0x80) {
-        buf_char(out, (char)c);
-    } else if (c < 0x800) {
-        buf_char(out, (char)(0xc0 | c >> 6));
-        buf_char(out, (char)(0x80 | (c & 0x3f)));
-    } else if (c < 0x10000) {
-        buf_char(out, (char)(0xe0 | c >> 12));
-        buf_char(out, (char)(0x80 | (c >> 6 & 0x3f)));
-        buf_char(out, (char)(0x80 | (c & 0x3f)));
-    } else {
-        buf_char(out, (char)(0xf0 | c >> 18));
-        buf_char(out, (char)(0x80 | (c >> 12 & 0x3f)));
-        buf_char(out, (char)(0x80 | (c >> 6 & 0x3f)));
-        buf_char(out, (char)(0x80 | (c & 0x3f)));
-    }
-}
-
-// The first text, by code points, behind all that begin with the prefix; at == NULL if there is
-// none.
-static Str behind_prefix(Str prefix)
-{
-    while (prefix.len) {
-        size_t start = last_char_start(prefix);
-        unsigned c = decode((const unsigned char *)prefix.at + start, prefix.len - start);
-        if (c < 0x10ffff) {
-            Buf out = buf_new(arena_current(), prefix.len + 8);
-            buf_add(&out, str_sub(prefix, 0, start));
-            add_utf8(&out, c + 1 == 0xd800 ? 0xe000 : c + 1);
-            return buf_str(&out);
-        }
-        prefix.len = start;
-    }
-    return (Str){0};
-}
-
-static Str prefix_sql(Planner *planner, const char *column, Str prefix)
-{
-    Str behind = behind_prefix(prefix);
-    int n = planner_add(planner, A_TEXT(prefix));
-
-    if (!behind.at) {
-        return str_fmt("\"%s\" >= $%d", column, n);
-    }
-    return str_fmt("(\"%s\" >= $%d and \"%s\" < $%d)", column, n, column,
-                   planner_add(planner, A_TEXT(behind)));
-}
-
-// ---------------------------------------------------------------------------------------------
 // Documents
 
 static unsigned folding_of(const Field *field)
@@ -171,6 +98,40 @@ static Str words_sql(Planner *planner, const Field *field, int operator_, const 
     return buf_str(&sql);
 }
 
+static void add_like_literal(Buf *out, Str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (memchr("\\%_", text.at[i], 3)) {
+            buf_char(out, '\\');
+        }
+        buf_char(out, text.at[i]);
+    }
+}
+
+// A text column without word search: it contains the words at least.
+static Str contains_words(Planner *planner, const Cql *clause, const Field *field,
+                          const CqlWords *words)
+{
+    Buf sql = buf_new(arena_current(), SQL_MAX);
+
+    if (!field || !field_has_column(field) || !(field->flags & (TEXT | TREE)) ||
+        field->flags & (KEEP_CASE | KEEP_ACCENTS)) {
+        return (Str){0};
+    }
+    buf_char(&sql, '(');
+    for (size_t i = 0; i < words->count; i++) {
+        Buf pattern = buf_new(arena_current(), SQL_MAX);
+        buf_char(&pattern, '%');
+        add_like_literal(&pattern, words->words[i].word);
+        buf_char(&pattern, '%');
+        buf_add_z(&sql, i == 0 ? "" : clause->relation == CQL_ANY_WORD ? " or " : " and ");
+        tx_dialect(planner->tx)
+            ->like(&sql, quoted(field->column).at, planner_add(planner, A_TEXT(buf_str(&pattern))));
+    }
+    buf_char(&sql, ')');
+    return buf_str(&sql);
+}
+
 static int words_operator(CqlRelation relation)
 {
     return relation == CQL_ALL_WORDS  ? WORDS_ALL
@@ -212,8 +173,11 @@ static Err *words_node(Planner *planner, const Cql *clause, const Field *field, 
     if (!clause->is_number && words_special(field, &words, out)) {
         return NULL;
     }
-    if (clause->is_number || !field || !(field->flags & WORDS) || !words.count) {
+    if (clause->is_number || !words.count) {
         return doc_node(clause, field, (Str){0}, out);
+    }
+    if (!field || !(field->flags & WORDS)) {
+        return doc_node(clause, field, contains_words(planner, clause, field, &words), out);
     }
     if (words_are_exact(clause->relation, &words)) {
         *out = node_sql(words_sql(planner, field, words_operator(clause->relation), &words));
@@ -224,16 +188,6 @@ static Err *words_node(Planner *planner, const Cql *clause, const Field *field, 
 
 // ---------------------------------------------------------------------------------------------
 // Texts
-
-static void add_like_literal(Buf *out, Str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (memchr("\\%_", text.at[i], 3)) {
-            buf_char(out, '\\');
-        }
-        buf_char(out, text.at[i]);
-    }
-}
 
 static Str like_pattern(const Field *field, const CqlPattern *pattern)
 {

@@ -169,6 +169,8 @@ static void failures_are_counted_by_class_and_shown(void **state)
     assert_int_equal(result->whole.all_requests.failures[FAIL_ASSERTION], 4);
     assert_int_equal(tally_failed(&result->whole.transactions[0]), 0);
     assert_str(result->samples[0].why, "body contains [\"none\"]");
+    assert_int_equal(result->samples[0].times, 4);
+    assert_int_equal(result->sample_len, 2);
     assert_str(result->samples[1].why, "status 500");
     assert_str(result->samples[1].answer, "broken \"on\" purpose");
 }

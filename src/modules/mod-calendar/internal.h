@@ -30,6 +30,8 @@ WARN_UNUSED Err *timetable_of(Tx *tx, Str service_point_id, Timetable *out);
 bool timetable_day(const Timetable *timetable, Time date, CalendarDay *out);
 // The nearest open day strictly before (step -1) or after (step 1); closed the next day if none.
 void timetable_neighbour(const Timetable *timetable, Time date, int step, CalendarDay *out);
+// Shortens a range of dates to the days that some calendar covers; start > end: none.
+void timetable_clip(const Timetable *timetable, Time *start, Time *end);
 
 // "HH:MM" or "HH:MM:SS" as minutes; false for anything else.
 bool minute_parse(Str text, int *out);
@@ -42,3 +44,23 @@ typedef struct {
 } WeekdaySlice;
 enum { WEEKDAY_SLICES_MAX = 8 };
 size_t weekly_opening_slices(const Json *hours, WeekdaySlice slices[WEEKDAY_SLICES_MAX]);
+
+// validate.c: every rule a calendar breaks, as one error. The calendar itself (by id) is no
+// overlap.
+WARN_UNUSED Err *calendar_validate(Tx *tx, const Json *calendar);
+
+// calendars.c
+Err *calendars_list(Req *req);
+Err *calendars_post(Req *req);
+Err *calendars_get(Req *req);
+Err *calendars_put(Req *req);
+Err *calendars_delete(Req *req);
+Err *calendars_delete_many(Req *req);
+// Parameters: 400 invalidParameter.
+WARN_UNUSED Err *calendar_int_query(const Req *req, const char *name, int64_t fallback,
+                                    int64_t *out);
+WARN_UNUSED Err *calendar_date_query(const Req *req, const char *name, bool is_needed, Time *out);
+
+// dates.c
+Err *dates_surrounding(Req *req);
+Err *dates_all(Req *req);

@@ -383,6 +383,18 @@ void timetable_neighbour(const Timetable *timetable, Time date, int step, Calend
     *out = (CalendarDay){.date = from, .is_all_day = true};
 }
 
+void timetable_clip(const Timetable *timetable, Time *start, Time *end)
+{
+    Time first = INT64_MAX, last = INT64_MIN;
+
+    for (size_t i = 0; i < timetable->len; i++) {
+        first = timetable->at[i]->start < first ? timetable->at[i]->start : first;
+        last = timetable->at[i]->end > last ? timetable->at[i]->end : last;
+    }
+    *start = *start > first ? *start : first;
+    *end = *end < last ? *end : last;
+}
+
 static OpenDay open_day_of(const CalendarDay *day)
 {
     OpenDay open = {.date = day->date, .is_open = day->is_open};

@@ -1,9 +1,9 @@
 // Collections of mod-notes: notes and their types.
 #include "modules/mod-notes/collections.h"
 
+#include "modules/mod-notes/hooks.h"
 #include "modules/mod-notes/properties.h"
 
-// `usage` is computed on the way out.
 static const Field unique_name[] = {
     {"name", "name", TEXT | UNIQUE},
     {0},
@@ -18,18 +18,26 @@ const Collection note_types = {
     .record = &note_type_record,
     .fields = unique_name,
     .is_cached = true,
+    .on_read = note_type_read,
+    .explain = note_type_explain,
 };
 
-// Notes of an object are found by the words of `links`: the object's id and type.
 static const Field notes_fields[] = {
     {"type_id", "typeId", UUID | INDEX, .references = &note_types},
     {"title", "title", TEXT | INDEX | WORDS},
     {"domain", "domain", TEXT | INDEX},
     {"content", "content", TEXT | WORDS | NO_COLUMN},
+    {"indexed_content", "content", TEXT, .cql_name = "indexedContent",
+     .compute = note_indexed_content},
     {"links", "links", TREE | WORDS | NO_COLUMN},
     {"is_pop_up_on_check_out", "popUpOnCheckOut", FLAG},
     {"is_pop_up_on_user", "popUpOnUser", FLAG},
     {"updated_at", "metadata.updatedDate", TIME | INDEX},
+    {0},
+};
+
+static const Join notes_joins[] = {
+    {"noteType", &note_types, .own_column = "type_id"},
     {0},
 };
 
@@ -46,10 +54,31 @@ const Collection notes = {
                     .delete_one = "notes.item.delete notes.domain.all"},
     .record = &note_record,
     .fields = notes_fields,
+    .joins = notes_joins,
+    .before_write = note_before_write,
+    .after_write = note_after_write,
+    .on_read = note_read,
+    .explain = note_explain,
+};
+
+// Which objects a note is about, so that the notes of an object are found by an index. Made from
+// the notes' `links`.
+static const Field note_links_fields[] = {
+    {"note_id", "noteId", UUID | INDEX},
+    {"object_id", "objectId", TEXT | INDEX | KEEP_CASE | KEEP_ACCENTS},
+    {"object_type", "objectType", TEXT | KEEP_CASE | KEEP_ACCENTS},
+    {0},
+};
+
+const Collection note_links = {
+    .table = "note_link",
+    .record = &note_link_record,
+    .fields = note_links_fields,
 };
 
 const Collection *const notes_collections[] = {
     &note_types,
     &notes,
+    &note_links,
     NULL,
 };

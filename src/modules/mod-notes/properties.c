@@ -23,6 +23,12 @@ static const Property note[] = {
 
 const RecordType note_record = {"Note", .open = true, .properties = note};
 
+static const Property note_link[] = {
+    {"id", ID}, {"noteId", ID, REQUIRED}, {"objectId", STRING}, {"objectType", STRING}, {0},
+};
+
+const RecordType note_link_record = {"NoteLink", .properties = note_link};
+
 static const Property note_type[] = {
     {"id", ID},
     {"name", STRING, REQUIRED, .max_len = 255},

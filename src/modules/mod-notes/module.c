@@ -1,0 +1,58 @@
+// mod-notes: notes with types, linked to objects of other modules.
+// FOLIO: mod-notes 5.2. Source: spec/platform.md 6.2.
+#include "modules/mod-notes/internal.h"
+
+// The collections' own routes speak Spring's dialect: none of them is the engine's.
+static const Route routes[] = {
+    {GET, "/notes", READ, notes_list, "notes.collection.get notes.domain.all",
+     .later_permission = "notes.collection.get"},
+    {POST, "/notes", WRITE, notes_post, "notes.item.post notes.domain.all",
+     .later_permission = "notes.item.post", .takes_any_body = true},
+    {GET, "/notes/{id}", READ, notes_get, "notes.item.get notes.domain.all",
+     .later_permission = "notes.item.get"},
+    {PUT, "/notes/{id}", WRITE, notes_put, "notes.item.put notes.domain.all",
+     .later_permission = "notes.item.put", .takes_any_body = true},
+    {DELETE, "/notes/{id}", WRITE, notes_delete, "notes.item.delete notes.domain.all",
+     .later_permission = "notes.item.delete"},
+    {GET, "/note-types", READ, note_types_list, "note.types.collection.get"},
+    {POST, "/note-types", WRITE, note_types_post, "note.types.item.post", .takes_any_body = true},
+    {GET, "/note-types/{id}", READ, note_types_get, "note.types.item.get"},
+    {PUT, "/note-types/{id}", WRITE, note_types_put, "note.types.item.put", .takes_any_body = true},
+    {DELETE, "/note-types/{id}", WRITE, note_types_delete, "note.types.item.delete"},
+    {GET, "/note-links/domain/{domain}/type/{type}/id/{id}", READ, note_links_list,
+     "notes.collection.get.by.status", .later_permission = "note.links.collection.get"},
+    {PUT, "/note-links/type/{type}/id/{id}", WRITE, note_links_put, "note.links.collection.put",
+     .takes_any_body = true},
+    {0},
+};
+
+static const Interface provides[] = {
+    {"notes", "3.0", routes, .latest = "4.0"},
+    {0},
+};
+
+static const char *const requires[] = {"users 15.1 16.0", "configuration 2.0", NULL};
+
+// Every library has one type to begin with.
+static Err *tenant_init(Tx *tx, const TenantInit *init)
+{
+    int64_t count = 0;
+    (void)init;
+
+    TRY(tx_count_where(tx, &note_types, "1 = 1", NO_ARGS, &count));
+    if (count) {
+        return NULL;
+    }
+    Json *type = json_object();
+    json_set_str(type, "name", S("General note"));
+    return tx_insert(tx, &note_types, type);
+}
+
+const Module mod_notes = {
+    .name = "mod-notes",
+    .version = "5.2.0",
+    .provides = provides,
+    .requires = requires,
+    .collections = notes_collections,
+    .tenant_init = tenant_init,
+};

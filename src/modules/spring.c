@@ -1,0 +1,122 @@
+// The habits of FOLIO's modules built on Spring. Source: spec/platform.md 6.
+#include "modules/spring.h"
+
+enum {
+    LIMIT_DEFAULT = 1000,
+};
+
+Err *spring_error(int status, const char *code, Str message)
+{
+    Json *error = json_object(), *errors = json_array(), *body = json_object();
+
+    json_set_str(error, "message", message);
+    json_set_str(error, "type", S("-1"));
+    json_set_str(error, "code", str_of(code));
+    json_add(errors, error);
+    json_set(body, "errors", errors);
+    json_set_int(body, "total_records", 1);
+    return err_body(status, json_text(body));
+}
+
+Err *spring_error_of(Err *err)
+{
+    if (!err || err->body.len) {
+        return err;
+    }
+    if (err->status == 404) {
+        return spring_error(404, "NOT_FOUND_ERROR", err->message);
+    }
+    if (err->status == 400 || err->status == 409 || err->status == 422) {
+        return spring_error(422, "VALIDATION_ERROR", err->message);
+    }
+    return err;
+}
+
+Err *spring_not_found(const char *resource, Str id)
+{
+    return spring_error(404, "NOT_FOUND_ERROR",
+                        str_fmt("%s with ID [" STR_FMT "] was not found", resource, STR_ARG(id)));
+}
+
+static Err *invalid(Str message)
+{
+    return spring_error(422, "VALIDATION_ERROR", message);
+}
+
+Err *spring_id(const Req *req, size_t i, Str *out)
+{
+    Str text = req_param(req, i);
+
+    if (!uuid_is_uuid_shaped(text)) {
+        return invalid(str_fmt("Failed to convert value of type 'java.lang.String' to required "
+                               "type 'java.util.UUID'; Invalid UUID string: " STR_FMT,
+                               STR_ARG(text)));
+    }
+    *out = str_lower(text);
+    return NULL;
+}
+
+static Err *unsupported_media_type(const Req *req)
+{
+    Json *body = json_object();
+
+    json_set_str(body, "timestamp", time_format(req->now));
+    json_set_int(body, "status", 415);
+    json_set_str(body, "error", S("Unsupported Media Type"));
+    json_set_str(body, "path", req->path);
+    return err_body(415, json_text(body));
+}
+
+Err *spring_body(Req *req, Json **out)
+{
+    Str type = str_lower(req_header(req, "content-type"));
+    Json *body = NULL;
+
+    if (type.len && !str_starts(type, S("application/json"))) {
+        return unsupported_media_type(req);
+    }
+    if (!str_trim(req->body).len) {
+        return invalid(str_fmt("Required request body is missing: %s " STR_FMT,
+                               method_name(req->method), STR_ARG(req->path)));
+    }
+    Err *err = json_parse(req->body, &body);
+    if (err) {
+        return err->status == 400
+                   ? invalid(str_fmt("JSON parse error: " STR_FMT, STR_ARG(err->message)))
+                   : err;
+    }
+    if (!json_is_object(body)) {
+        return invalid(S("JSON parse error: Cannot deserialize value: an object is expected"));
+    }
+    *out = body;
+    return NULL;
+}
+
+Err *spring_int(const Req *req, const char *name, int64_t fallback, int64_t min, int64_t *out)
+{
+    Str text = req_query_text(req, name);
+    int64_t number = fallback;
+
+    if (text.len && (!str_int64(text, &number) || number > INT32_MAX || number < INT32_MIN)) {
+        return invalid(str_fmt("Failed to convert value of type 'java.lang.String' to required "
+                               "type 'java.lang.Integer'; For input string: \"" STR_FMT "\"",
+                               STR_ARG(text)));
+    }
+    if (number < min) {
+        return invalid(str_fmt("%s: must be greater than or equal to %lld", name, (long long)min));
+    }
+    *out = number;
+    return NULL;
+}
+
+Err *spring_list_request(const Req *req, int64_t limit_min, ListRequest *out)
+{
+    *out = (ListRequest){.totals = TOTALS_EXACT};
+    TRY(spring_int(req, "limit", LIMIT_DEFAULT, limit_min, &out->limit));
+    TRY(spring_int(req, "offset", 0, 0, &out->offset));
+    Str query = str_trim(req_query_text(req, "query"));
+    if (query.len) {
+        out->query = query;
+    }
+    return NULL;
+}

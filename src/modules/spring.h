@@ -1,0 +1,24 @@
+// The habits of FOLIO's modules built on Spring (notes, tags ...): 422 where others say 400, errors
+// with codes, limits of 32 bits. Source: spec/platform.md 6.
+#pragma once
+
+#include "octavo.h"
+
+// {"errors":[{"message","type":"-1","code"}],"total_records":1}
+Err *spring_error(int status, const char *code, Str message);
+// The same error in Spring's form: 404 NOT_FOUND_ERROR, 400, 409 and 422 as 422 VALIDATION_ERROR;
+// what has a body of its own, and anything else, stays as it is. NULL stays NULL.
+Err *spring_error_of(Err *err);
+// 404 "<resource> with ID [<id>] was not found".
+Err *spring_not_found(const char *resource, Str id);
+
+// The i-th parameter of the path as UUID in lower case; 422.
+WARN_UNUSED Err *spring_id(const Req *req, size_t i, Str *out);
+// The body as JSON object: 422 if missing or unreadable, 415 if it is called something else. For
+// routes with takes_any_body.
+WARN_UNUSED Err *spring_body(Req *req, Json **out);
+// query, offset, limit (limit_min up to 2^31-1, 1,000 if absent); an empty query means all. 422.
+WARN_UNUSED Err *spring_list_request(const Req *req, int64_t limit_min, ListRequest *out);
+// A number of 32 bits not below min; 422.
+WARN_UNUSED Err *spring_int(const Req *req, const char *name, int64_t fallback, int64_t min,
+                            int64_t *out);

@@ -1,0 +1,145 @@
+// The everyday queries against the modules' own descriptors: side columns and indexes answer them.
+#include "test.h"
+
+#include "modules/mod-circulation-storage/collections.h"
+#include "modules/mod-configuration/collections.h"
+#include "modules/mod-feesfines/collections.h"
+#include "modules/mod-inventory-storage/collections.h"
+#include "modules/mod-patron-blocks/collections.h"
+#include "modules/mod-permissions/collections.h"
+#include "modules/mod-users/collections.h"
+
+#include "store/query.h"
+
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const Collection *const *const modules[] = {
+    users_collections,         inventory_storage_collections, circulation_storage_collections,
+    configuration_collections, feesfines_collections,         patron_blocks_collections,
+    permissions_collections,
+};
+
+enum { MODULES = sizeof modules / sizeof modules[0] };
+
+// Tables that stay small: reading all of one is fine, their documents as well.
+static const char *const small[] = {"config_data", "feefines",      "permissions", "groups",
+                                    "departments", "service_point", "location",    "material_type"};
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    (void)st, (void)kind, (void)ftw;
+    return remove(path);
+}
+
+static const Collection *collection_of(Str table)
+{
+    for (size_t m = 0; m < MODULES; m++) {
+        for (size_t i = 0; modules[m][i]; i++) {
+            if (str_eq_z(table, modules[m][i]->table)) {
+                return modules[m][i];
+            }
+        }
+    }
+    return NULL;
+}
+
+static bool is_small(Str table)
+{
+    for (size_t i = 0; i < sizeof small / sizeof small[0]; i++) {
+        if (str_eq_z(table, small[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Err *take_step(const Row *row, void *context)
+{
+    buf_add(context, row_text(row, 3));
+    buf_add_z(context, "; ");
+    return NULL;
+}
+
+// What is wrong with the query's plan; empty if nothing is.
+static Str complaint(Tx *tx, const Collection *of, Str query)
+{
+    ListRequest request = {.query = query, .limit = 10};
+    Plan plan;
+    Buf steps = buf_new(arena_current(), 10000);
+
+    Err *err = query_plan(tx, of, &request, &plan);
+    if (err) {
+        return err->message;
+    }
+    if (!plan.is_exact && !plan.where.at) {
+        return S("documents decide alone");
+    }
+    if (!plan.sorts_in_sql) {
+        return S("documents sort");
+    }
+    Str sql = str_fmt("explain query plan select pk, id, doc from \"%s\"%s" STR_FMT
+                      " order by " STR_FMT " limit 10",
+                      of->table, plan.where.at ? " where " : "", STR_ARG(plan.where),
+                      STR_ARG(plan.order_by));
+    assert_ok(tx_rows(tx, sql.at, plan.args, take_step, &steps));
+    bool walks_sort_index = plan.walk_index != NULL || !plan.where.at;
+    bool scans = str_find(buf_str(&steps), str_fmt("SCAN %s;", of->table), 0) >= 0 ||
+                 (!walks_sort_index &&
+                  str_find(buf_str(&steps), str_fmt("SCAN %s USING", of->table), 0) >= 0);
+    return scans ? buf_str(&steps) : S("");
+}
+
+static void everyday_queries_use_side_columns_and_indexes(void **state)
+{
+    char dir[] = "/tmp/octavo-queries-XXXXXX";
+    StoreOptions options = {.dir = S(""), .cache_bytes = 8 << 20, .readers_max = 4};
+    TxOptions reading = {.kind = READ};
+    Store *store = NULL;
+    Db *db = NULL;
+    Tx *tx = NULL;
+    FILE *file = fopen(TESTS_DIR "/data/everyday_queries.t", "r");
+    char line[1000];
+    int failed = 0;
+    (void)state;
+
+    assert_non_null(file);
+    options.dir = str_of(mkdtemp(dir));
+    assert_ok(store_open(&options, &store));
+    assert_ok(db_open(store, S("diku"), true, &db));
+    for (size_t m = 0; m < MODULES; m++) {
+        size_t n = 0;
+        while (modules[m][n]) {
+            n++;
+        }
+        assert_ok(db_migrate(db, modules[m], n));
+    }
+    assert_ok(tx_begin(db, &reading, &tx));
+    while (fgets(line, sizeof line, file)) {
+        Str query = str_trim(str_copy(arena_current(), str_of(line))), table;
+        if (!query.len || query.at[0] == '#') {
+            continue;
+        }
+        assert_true(str_next(&query, '\t', &table));
+        const Collection *of = collection_of(table);
+        Str wrong = of ? complaint(tx, of, query) : S("no such table");
+        if (wrong.len && !(of && is_small(table) && !str_starts(wrong, S("CQL")))) {
+            print_error("%.*s: %.*s\n    %.*s\n", STR_ARG(table), STR_ARG(query), STR_ARG(wrong));
+            failed++;
+        }
+    }
+    fclose(file);
+    assert_ok(tx_commit(tx));
+    store_close(store);
+    nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    assert_int_equal(failed, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everyday_queries_use_side_columns_and_indexes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
