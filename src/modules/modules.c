@@ -11,6 +11,7 @@
 #include "modules/mod-notes/notes.h"
 #include "modules/mod-patron-blocks/patron_blocks.h"
 #include "modules/mod-permissions/permissions.h"
+#include "modules/mod-users-bl/users_bl.h"
 #include "modules/mod-users/users.h"
 
 const Module *const all_modules[] = {
@@ -25,5 +26,6 @@ const Module *const all_modules[] = {
     &mod_patron_blocks,
     &mod_permissions,
     &mod_users,
+    &mod_users_bl,
     NULL,
 };
