@@ -68,7 +68,10 @@ static Str sent_text(User *user, const Request *request)
                 STR_ARG(text_str(request->query[i].name, &user->actor)),
                 STR_ARG(text_str(request->query[i].value, &user->actor)));
     }
-    if (user->body) {
+    bool is_secret = str_find(bytes_str(user->body), S("\"password\""), 0) >= 0;
+    if (is_secret) {
+        buf_add_z(&buf, "\n(a body with a password)");
+    } else if (user->body) {
         buf_fmt(&buf, "\n" STR_FMT, STR_ARG(bytes_str(user->body)));
     }
     return buf_str(&buf);

@@ -16,7 +16,8 @@ enum {
     TICK_MS = 10,
     LAG_LIMIT_US = 5000,
 };
-#define BUSY_LIMIT 0.8
+#define BUSY_LIMIT   0.8
+#define STEADY_SHARE 0.1 // of the run; a shorter window says less than the whole
 
 // What the main thread follows during a phase.
 typedef struct {
@@ -25,6 +26,7 @@ typedef struct {
     int loop_len;
     int64_t ramp_end_ns, end_ns; // latest of all groups
     int64_t steady_ns;           // 0: not yet
+    Tallies earlier;             // before it
     int64_t tick_ns;             // of the last progress
     int64_t cpu_at_steady[THREADS_MAX];
 } Watch;
@@ -175,7 +177,7 @@ static void begin_steady(Watch *watch, int64_t now)
     for (int i = 0; i < watch->loop_len; i++) {
         Loop *loop = &watch->loops[i];
         pthread_mutex_lock(&loop->lock);
-        tallies_merge(&watch->run->result->whole, &loop->tallies);
+        tallies_merge(&watch->earlier, &loop->tallies);
         tallies_reset(&loop->tallies);
         pthread_mutex_unlock(&loop->lock);
         watch->cpu_at_steady[i] = atomic_load(&loop->cpu_ns);
@@ -244,30 +246,46 @@ static void watch_phase(Watch *watch)
     atomic_store(&run->stop, true);
 }
 
-static void sum_up(Watch *watch, int64_t end_ns)
+// What the driver itself used, and whether it was the limit.
+static void judge_driver(Watch *watch)
 {
     RunResult *result = watch->run->result;
-    Run *run = watch->run;
-    int64_t from = watch->steady_ns ? watch->steady_ns : run->begin_ns;
-
-    result->is_steady = watch->steady_ns != 0;
-    result->run_s = (double)(end_ns - run->begin_ns) / 1e9;
-    result->window_from_s = (double)(from - run->begin_ns) / 1e9;
-    result->window_s = (double)(end_ns - from) / 1e9;
-    result->users = run->user_count;
-    for (int i = 0; i < watch->loop_len; i++) {
-        Loop *loop = &watch->loops[i];
-        double cpu_s = (double)(atomic_load(&loop->cpu_ns) - watch->cpu_at_steady[i]) / 1e9;
-        tallies_merge(&result->steady, &loop->tallies);
-        result->cpu_s += cpu_s;
-        result->busiest =
-            cpu_s / result->window_s > result->busiest ? cpu_s / result->window_s : result->busiest;
-    }
-    tallies_merge(&result->whole, &result->steady);
-    result->was_stopped = atomic_load(&run->is_aborted);
     const Hist *beats = result->steady.heartbeat.ok;
+
+    for (int i = 0; i < watch->loop_len; i++) {
+        int64_t before = result->is_steady ? watch->cpu_at_steady[i] : 0;
+        double cpu_s = (double)(atomic_load(&watch->loops[i].cpu_ns) - before) / 1e9;
+        double share = cpu_s / result->window_s;
+        result->cpu_s += cpu_s;
+        result->busiest = share > result->busiest ? share : result->busiest;
+    }
     result->is_limited =
         result->busiest > BUSY_LIMIT || (beats && hist_percentile(beats, 99) > LAG_LIMIT_US);
+}
+
+static void sum_up(Watch *watch, int64_t end_ns)
+{
+    Run *run = watch->run;
+    RunResult *result = run->result;
+    double steady_s = watch->steady_ns ? (double)(end_ns - watch->steady_ns) / 1e9 : 0;
+
+    result->run_s = (double)(end_ns - run->begin_ns) / 1e9;
+    result->users = run->user_count;
+    result->was_stopped = atomic_load(&run->is_aborted);
+    for (int i = 0; i < watch->loop_len; i++) {
+        tallies_merge(&result->steady, &watch->loops[i].tallies);
+    }
+    result->is_steady =
+        steady_s > STEADY_SHARE * result->run_s && tally_count(&result->steady.all_requests) > 0;
+    if (result->is_steady) {
+        tallies_merge(&result->whole, &watch->earlier);
+    } else {
+        tallies_merge(&result->steady, &watch->earlier);
+    }
+    tallies_merge(&result->whole, &result->steady);
+    result->window_s = result->is_steady ? steady_s : result->run_s;
+    result->window_from_s = result->run_s - result->window_s;
+    judge_driver(watch);
 }
 
 // Variables that a setup group ended with are properties of the others.
@@ -292,6 +310,7 @@ static void run_phase(Run *run, const Group *groups, size_t n)
     size_t *lens = NEW_ARRAY(size_t, watch.loop_len);
 
     watch.loops = NEW_ARRAY(Loop, watch.loop_len);
+    tallies_open(&watch.earlier, run->plan);
     run->begin_ns = clock_ns();
     atomic_store(&run->stop, false);
     deal_users(&watch, groups, n, users, lens);
@@ -316,6 +335,7 @@ static void run_phase(Run *run, const Group *groups, size_t n)
         loop_close(&watch.loops[i]);
         free(users[i]);
     }
+    tallies_close(&watch.earlier);
 }
 
 Err *driver_run(const Plan *plan, const DriverOptions *options, RunResult *result)
