@@ -17,6 +17,7 @@ enum {
     LAG_LIMIT_US = 5000,
 };
 #define BUSY_LIMIT   0.8
+#define STEADY_MIN_S 0.2
 #define STEADY_SHARE 0.1 // of the run; a shorter window says less than the whole
 
 // What the main thread follows during a phase.
@@ -275,8 +276,8 @@ static void sum_up(Watch *watch, int64_t end_ns)
     for (int i = 0; i < watch->loop_len; i++) {
         tallies_merge(&result->steady, &watch->loops[i].tallies);
     }
-    result->is_steady =
-        steady_s > STEADY_SHARE * result->run_s && tally_count(&result->steady.all_requests) > 0;
+    result->is_steady = steady_s > STEADY_MIN_S && steady_s > STEADY_SHARE * result->run_s &&
+                        tally_count(&result->steady.all_requests) > 0;
     if (result->is_steady) {
         tallies_merge(&result->whole, &watch->earlier);
     } else {

@@ -79,7 +79,7 @@ static void errors_end_with_one(void **state)
     is_broken = false;
     assert_ok(json_parse(content(name), &result));
     unlink(name);
-    assert_int_equal(json_int(result, "allRequests.failures.status", 0), 6);
+    assert_int_equal(json_int(result, "wholeRun.errors", 0), 6);
     assert_str(json_str(result, "failures.0.why"), "status 500");
     assert_int_equal(json_int(result, "failures.0.times", 0), 6);
     assert_str(json_str(result, "failures.0.answer"), "{\"totalRecords\":1}");
