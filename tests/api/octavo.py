@@ -69,7 +69,9 @@ class Server:
         return self.start()
 
     def close(self):
-        self.stop()
+        """A server that ends badly fails its tests: a leak, a crash, a sanitizer's complaint."""
+        code = self.stop()
+        assert code in (0, None), f"exit code {code}: {''.join(self.log[-60:])}"
         if self._folder:
             self._folder.cleanup()
 
