@@ -5,7 +5,6 @@
 #include "base/asset.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------------------------
@@ -350,30 +349,24 @@ Err *descriptor_find(App *app, Str id, Json **out)
     return NULL;
 }
 
-static int by_id(const void *a, const void *b)
+// Made once for the life of the process: front ends ask for all of them on every page load.
+Str descriptor_text(App *app, const Module *module)
 {
-    return module_id_cmp(json_str(*(Json *const *)a, "id"), json_str(*(Json *const *)b, "id"));
-}
-
-Err *descriptors_all(App *app, Json **array)
-{
-    const Gateway *gateway = app->gateway;
-    Docs stored = {0};
-    TRY(own_all(app, &own_descriptors, &stored));
-    Json **all = NEW_ARRAY(Json *, gateway->module_count + stored.len);
-    size_t n = 0;
-    for (size_t i = 0; i < gateway->module_count; i++) {
-        all[n++] = descriptor_of(app, gateway->modules[i]);
+    Gateway *gateway = app->gateway;
+    Str *kept = &gateway->descriptor_texts[module_place(gateway, str_of(module->name))];
+    pthread_mutex_lock(&gateway->lock);
+    Str text = *kept;
+    pthread_mutex_unlock(&gateway->lock);
+    if (text.at) {
+        return text;
     }
-    for (size_t i = 0; i < stored.len; i++) {
-        all[n++] = json_copy(json_get(stored.at[i], "descriptor"));
+    text = json_text(descriptor_of(app, module));
+    pthread_mutex_lock(&gateway->lock);
+    if (!kept->at) {
+        *kept = str_copy(gateway->arena, text);
     }
-    qsort(all, n, sizeof *all, by_id);
-    *array = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_add(*array, all[i]);
-    }
-    return NULL;
+    pthread_mutex_unlock(&gateway->lock);
+    return text;
 }
 
 Err *descriptor_newest(App *app, Str id_or_product, Str *id)

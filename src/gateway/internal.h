@@ -27,6 +27,7 @@ typedef struct Gateway {
     const Module **modules;       // the first is Okapi itself
     size_t module_count;
     const RouteTable *routes;
+    Str *descriptor_texts; // by place, guarded by `lock`; empty until first asked for
     _Atomic(const TenantList *) tenants;
     unsigned char signing_key[32];
     TokenCache *tokens;
@@ -109,8 +110,8 @@ WARN_UNUSED Err *descriptor_find(App *app, Str id, Json **out);
 // Okapi routing entry of a timer.
 Json *timer_entry(const Timer *timer);
 Json *descriptor_of(const App *app, const Module *module);
-// All known module ids, ascending; `foreign` filled with the stored descriptors when not NULL.
-WARN_UNUSED Err *descriptors_all(App *app, Json **array);
+// The same as text, kept.
+Str descriptor_text(App *app, const Module *module);
 // The newest known id of a product, or the id itself; "" if unknown.
 WARN_UNUSED Err *descriptor_newest(App *app, Str id_or_product, Str *id);
 // True if the version a provider has meets the required one ("15.0 16.0" = either).

@@ -35,8 +35,16 @@ Err *okapi_module_create(Req *req);
 Err *okapi_modules_import(Req *req);
 Err *okapi_module_get(Req *req);
 Err *okapi_module_delete(Req *req);
-// Descriptors as a list: filters and order of the query, ids only unless full=true.
-WARN_UNUSED Err *okapi_reply_modules(Req *req, Json *descriptors);
+// A module of a list: built in, or known by its descriptor.
+typedef struct {
+    Str id, name;           // name: "" is not shown
+    const Module *module;   // NULL = foreign
+    const Json *descriptor; // of a foreign one; NULL if the list shows ids alone
+} ModuleItem;
+
+// The list, ascending by id: filters and order of the query, ids only unless full=true. May reorder
+// the items.
+WARN_UNUSED Err *okapi_reply_modules(Req *req, ModuleItem *items, size_t count);
 
 // okapi_system.c
 Err *okapi_version(Req *req);

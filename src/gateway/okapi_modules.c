@@ -1,7 +1,12 @@
 // Okapi's interface: module descriptors, built in and registered.
 #include "gateway/okapi.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum {
+    LIST_TEXT_MAX = 64 * 1024 * 1024,
+};
 
 // ---------------------------------------------------------------------------------------------
 // Lists
@@ -27,32 +32,37 @@ static bool names_interface(const Json *list, Str wanted)
     return false;
 }
 
-static bool passes(const Req *req, const Json *descriptor)
+static bool passes(const Req *req, const ModuleItem *item)
 {
-    Str id = json_str(descriptor, "id"), filter = req_query_text(req, "filter");
+    Str filter = req_query_text(req, "filter"), pre = req_query_text(req, "preRelease");
     Str provide = req_query_text(req, "provide"), require = req_query_text(req, "require");
-    Str pre = req_query_text(req, "preRelease"), product, version;
+    Str product, version;
 
-    module_id_split(id, &product, &version);
-    if (filter.len && !str_eq(filter, product) && !str_eq(filter, id)) {
+    module_id_split(item->id, &product, &version);
+    if (filter.len && !str_eq(filter, product) && !str_eq(filter, item->id)) {
         return false;
     }
-    if ((str_eq(pre, S("false")) && is_pre_release(id)) ||
-        (str_eq(pre, S("only")) && !is_pre_release(id))) {
+    if ((str_eq(pre, S("false")) && is_pre_release(item->id)) ||
+        (str_eq(pre, S("only")) && !is_pre_release(item->id))) {
         return false;
     }
+    if (!provide.len && !require.len) {
+        return true;
+    }
+    const Json *descriptor =
+        item->module ? descriptor_of(req->app, item->module) : item->descriptor;
     return (!provide.len || names_interface(json_get(descriptor, "provides"), provide)) &&
            (!require.len || names_interface(json_get(descriptor, "requires"), require));
 }
 
-// Only the newest `latest` of each product. `list` is ascending by id.
-static bool is_among_latest(Json *const *list, size_t n, size_t at, int64_t latest)
+// Only the newest `latest` of each product. `items` is ascending by id.
+static bool is_among_latest(const ModuleItem *items, size_t n, size_t at, int64_t latest)
 {
     Str product, other, version;
     int64_t newer = 0;
-    module_id_split(json_str(list[at], "id"), &product, &version);
+    module_id_split(items[at].id, &product, &version);
     for (size_t i = at + 1; i < n; i++) {
-        module_id_split(json_str(list[i], "id"), &other, &version);
+        module_id_split(items[i].id, &other, &version);
         if (!str_eq(product, other)) {
             break;
         }
@@ -61,45 +71,81 @@ static bool is_among_latest(Json *const *list, size_t n, size_t at, int64_t late
     return newer < latest;
 }
 
-static Json *shown(const Req *req, const Json *descriptor)
+static void write_item(Buf *buf, const Req *req, const ModuleItem *item)
 {
     if (req_query_flag(req, "full")) {
-        return json_copy(descriptor);
+        buf_add(buf, item->module ? descriptor_text(req->app, item->module)
+                                  : json_text(item->descriptor));
+        return;
     }
     Json *json = json_object();
-    json_take(json, "id", descriptor, "id");
-    json_take(json, "name", descriptor, "name");
-    return json;
+    json_set_str(json, "id", item->id);
+    json_set_str_if(json, "name", item->name);
+    json_write(buf, json);
 }
 
-Err *okapi_reply_modules(Req *req, Json *descriptors)
+Err *okapi_reply_modules(Req *req, ModuleItem *items, size_t count)
 {
+    Buf buf = buf_new(arena_current(), LIST_TEXT_MAX);
     size_t n = 0;
-    Json **list = NEW_ARRAY(Json *, json_len(descriptors) + 1), *array = json_array();
     int64_t latest = 0;
     bool descending = str_eq(req_query_text(req, "order"), S("desc"));
+    const char *between = "";
 
     TRY(req_query_int(req, "latest", INT32_MAX, &latest));
-    JSON_EACH(descriptor, descriptors)
-    {
-        if (passes(req, descriptor)) {
-            list[n++] = descriptor;
+    for (size_t i = 0; i < count; i++) {
+        if (passes(req, &items[i])) {
+            items[n++] = items[i];
         }
     }
+    buf_char(&buf, '[');
     for (size_t i = 0; i < n; i++) {
         size_t at = descending ? n - 1 - i : i;
-        if (is_among_latest(list, n, at, latest)) {
-            json_add(array, shown(req, list[at]));
+        if (is_among_latest(items, n, at, latest)) {
+            buf_add_z(&buf, between);
+            write_item(&buf, req, &items[at]);
+            between = ",";
         }
     }
-    return reply_json(req, 200, array);
+    buf_char(&buf, ']');
+    return reply_json_text(req, 200, buf_str(&buf));
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return module_id_cmp(((const ModuleItem *)a)->id, ((const ModuleItem *)b)->id);
+}
+
+static Err *all_items(App *app, ModuleItem **out, size_t *count)
+{
+    const Gateway *gateway = app->gateway;
+    Docs stored = {0};
+    TRY(own_all(app, &own_descriptors, &stored));
+    ModuleItem *items = NEW_ARRAY(ModuleItem, gateway->module_count + stored.len);
+    size_t n = 0;
+    for (size_t i = 0; i < gateway->module_count; i++) {
+        const Module *module = gateway->modules[i];
+        items[n++] =
+            (ModuleItem){.id = module_id(module), .name = str_of(module->name), .module = module};
+    }
+    for (size_t i = 0; i < stored.len; i++) {
+        const Json *descriptor = json_get(stored.at[i], "descriptor");
+        items[n++] = (ModuleItem){.id = json_str(descriptor, "id"),
+                                  .name = json_str(descriptor, "name"),
+                                  .descriptor = descriptor};
+    }
+    qsort(items, n, sizeof *items, by_id);
+    *out = items;
+    *count = n;
+    return NULL;
 }
 
 Err *okapi_modules_list(Req *req)
 {
-    Json *all = NULL;
-    TRY(descriptors_all(req->app, &all));
-    return okapi_reply_modules(req, all);
+    ModuleItem *items = NULL;
+    size_t n = 0;
+    TRY(all_items(req->app, &items, &n));
+    return okapi_reply_modules(req, items, n);
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -122,22 +122,23 @@ static bool wants_descriptors(const Req *req)
 
 Err *okapi_tenant_modules(Req *req)
 {
+    const Gateway *gateway = req->app->gateway;
     Tenant *tenant = NULL;
-    Json *array = NULL;
     StrList ids = {0};
     TRY(okapi_path_tenant(req, &tenant));
-    if (wants_descriptors(req)) {
-        TRY(enabled_descriptors(req, tenant, &array));
-        return okapi_reply_modules(req, array);
-    }
     tenant_module_ids(tenant, &ids);
-    array = json_array();
+    ModuleItem *items = NEW_ARRAY(ModuleItem, ids.len + 1);
     for (size_t i = 0; i < ids.len; i++) {
-        Json *one = json_object();
-        json_set_str(one, "id", ids.at[i]);
-        json_add(array, one);
+        size_t place = module_place(gateway, ids.at[i]);
+        Json *descriptor = NULL;
+        if (place == SIZE_MAX && wants_descriptors(req)) {
+            TRY(descriptor_find(req->app, ids.at[i], &descriptor));
+        }
+        items[i] = (ModuleItem){.id = ids.at[i],
+                                .module = place == SIZE_MAX ? NULL : gateway->modules[place],
+                                .descriptor = descriptor};
     }
-    return okapi_reply_modules(req, array);
+    return okapi_reply_modules(req, items, ids.len);
 }
 
 static bool is_enabled(const Tenant *tenant, Str id)
