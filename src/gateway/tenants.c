@@ -195,9 +195,17 @@ static void state_read(const Gateway *gateway, const Json *doc, TenantState *sta
     }
 }
 
+static Err *gone(const Tenant *tenant)
+{
+    return err_text(404, "Tenant " STR_FMT " not found", STR_ARG(tenant->id));
+}
+
 Err *tenant_change(Tenant *tenant, const TenantState *state)
 {
     App *app = tenant->app;
+    if (atomic_load(&tenant->is_gone)) {
+        return gone(tenant);
+    }
     TRY(own_save(app, &own_tenants, "tenant_id", "tenantId", state_doc(tenant, state)));
     pthread_mutex_lock(&app->gateway->lock);
     atomic_store_explicit(&tenant->state, keep_state(app->gateway, state), memory_order_release);
@@ -230,6 +238,9 @@ static Err *open_locked(Tenant *tenant)
     Db *db = NULL;
     if (tenant_db(tenant)) {
         return NULL;
+    }
+    if (atomic_load(&tenant->is_gone)) {
+        return gone(tenant);
     }
     TRY(db_open(tenant->app->store, tenant->id, true, &db));
     TRY(migrate_enabled(tenant, db));
@@ -315,10 +326,13 @@ static Err *drop_locked(App *app, Str id)
     if (tenant_find(app, id, &tenant)) {
         return err_text(404, "Tenant " STR_FMT " not found", STR_ARG(id));
     }
+    // Waits for an install that is under way; a later one finds the tenant gone.
+    pthread_mutex_lock(&tenant->lock);
     pthread_mutex_lock(&app->gateway->lock);
     publish_list(app->gateway, NULL, tenant);
     atomic_store(&tenant->is_gone, true);
     pthread_mutex_unlock(&app->gateway->lock);
+    pthread_mutex_unlock(&tenant->lock);
 
     if (app->scheduler) {
         jobs_forget(app->scheduler, id);
