@@ -90,6 +90,7 @@ static void store_end(Store *store)
         pthread_mutex_destroy(&db->baton.lock);
         pthread_mutex_destroy(&db->done_lock);
         pthread_cond_destroy(&db->done);
+        gate_end(db);
     }
     readers_end(&state->readers);
     if (state->lock_file >= 0) {
@@ -133,6 +134,7 @@ static SqliteDb *db_state_new(Db *db)
     baton_init(&state->baton);
     pthread_mutex_init(&state->done_lock, NULL);
     pthread_cond_init(&state->done, NULL);
+    gate_init(state);
     return state;
 }
 
@@ -326,10 +328,12 @@ static Err *read_begin(Tx *tx)
     Conn *conn = NULL;
 
     TRY(readers_take(&db->store->readers, db, &conn));
+    gate_enter(db);
     int code = conn_run(conn, "begin");
     if (code != SQLITE_OK) {
         Err *err = sqlite_err(conn->handle, code, "begin");
         conn->is_bad = true;
+        gate_leave(db);
         readers_give(&db->store->readers, conn);
         return err;
     }
@@ -346,6 +350,7 @@ static void read_end(Tx *tx)
         conn->is_bad = true;
     }
     tx->conn = NULL;
+    gate_leave(db);
     readers_give(&db->store->readers, conn);
 }
 

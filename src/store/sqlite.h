@@ -126,7 +126,16 @@ struct SqliteDb {
     pthread_mutex_t done_lock; // guards is_done and failed of waiting members
     pthread_cond_t done;
 
-    _Atomic int wal_frames; // after the last commit
+    _Atomic int wal_frames;        // after the last commit
+    _Atomic bool is_reader_in_way; // the log cannot be shortened now: writers need not wait for it
+
+    // Open READ transactions. New ones wait while the gate is closed: only when the log has become
+    // long, for at most GATE_MS.
+    _Atomic int readers;
+    _Atomic bool is_gated;
+    pthread_mutex_t gate_lock; // guards the conditions
+    pthread_cond_t gate_opened, readers_gone, log_shortened;
+    int64_t gate_failed_ns; // the checkpoint thread's
 };
 
 struct SqliteStore {
@@ -139,9 +148,10 @@ struct SqliteStore {
     _Atomic uint64_t commits, groups, rollbacks, checkpoints, wal_bytes_max, syncs_before;
 
     pthread_t checkpoint_thread;
-    pthread_mutex_t checkpoint_lock; // guards is_stopping
+    pthread_mutex_t checkpoint_lock; // guards is_stopping, is_urgent
     pthread_cond_t checkpoint_wake;
     bool is_stopping;
+    bool is_urgent; // a log became long
 };
 
 // Closes all its connections if no transaction is open; false if one is.
@@ -153,8 +163,19 @@ void group_rollback(Tx *tx);
 // Commits the open group, if any; the caller has the baton.
 void group_close(SqliteDb *db);
 
+void gate_init(SqliteDb *db);
+void gate_end(SqliteDb *db);
+// A reader enters and leaves.
+void gate_enter(SqliteDb *db);
+void gate_leave(SqliteDb *db);
+
 WARN_UNUSED Err *checkpoint_start(SqliteStore *store);
 void checkpoint_stop(SqliteStore *store);
+// After a commit: the log has so many frames.
+void checkpoint_note(SqliteDb *db, int frames);
+// Before a writer asks for the baton: waits a moment while the log is much too long and is being
+// shortened.
+void checkpoint_let_catch_up(SqliteDb *db);
 
 // ---------------------------------------------------------------------------------------------
 // Others

@@ -17,8 +17,101 @@ enum {
     RETRY_MS = 20, // while a log is above its limit
     PASSIVE_FRAMES = 1000,
     RESTART_FRAMES = 4000,
+    GATE_FRAMES = 8000,
+    GATE_MS = 50,
+    SLOW_FRAMES = 10000,
+    SLOW_MS = 100, // of one writer
+    FRAME_BYTES = 4096 + 24,
     OPEN_MAX = 64, // of more open databases the least recently used close
 };
+
+// After a vain closing of the gate: somebody reads for long.
+static const int64_t GATE_PAUSE_NS = 1000000000;
+
+static struct timespec time_after_ms(int ms)
+{
+    int64_t ns = clock_ns() + ms * (int64_t)1000000;
+
+    return (struct timespec){ns / 1000000000, ns % 1000000000};
+}
+
+// ---------------------------------------------------------------------------------------------
+// Gate
+
+void gate_init(SqliteDb *db)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&db->gate_lock, NULL);
+    pthread_cond_init(&db->gate_opened, &monotonic);
+    pthread_cond_init(&db->readers_gone, &monotonic);
+    pthread_cond_init(&db->log_shortened, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+void gate_end(SqliteDb *db)
+{
+    pthread_cond_destroy(&db->log_shortened);
+    pthread_cond_destroy(&db->readers_gone);
+    pthread_cond_destroy(&db->gate_opened);
+    pthread_mutex_destroy(&db->gate_lock);
+}
+
+// The wait has an end of its own: the caller may hold the baton that the closer of the gate waits
+// for.
+void gate_enter(SqliteDb *db)
+{
+    db->readers++;
+    if (!db->is_gated) {
+        return;
+    }
+    gate_leave(db);
+    struct timespec until = time_after_ms(2 * GATE_MS);
+    int code = 0;
+    pthread_mutex_lock(&db->gate_lock);
+    while (db->is_gated && code == 0) {
+        code = pthread_cond_timedwait(&db->gate_opened, &db->gate_lock, &until);
+    }
+    pthread_mutex_unlock(&db->gate_lock);
+    db->readers++;
+}
+
+void gate_leave(SqliteDb *db)
+{
+    if (--db->readers == 0 && db->is_gated) {
+        pthread_mutex_lock(&db->gate_lock);
+        pthread_cond_signal(&db->readers_gone);
+        pthread_mutex_unlock(&db->gate_lock);
+    }
+}
+
+// Closes the gate and waits for those inside; true if all have left.
+static bool gate_close(SqliteDb *db)
+{
+    struct timespec until = time_after_ms(GATE_MS);
+    int code = 0;
+
+    pthread_mutex_lock(&db->gate_lock);
+    db->is_gated = true;
+    while (db->readers > 0 && code == 0) {
+        code = pthread_cond_timedwait(&db->readers_gone, &db->gate_lock, &until);
+    }
+    pthread_mutex_unlock(&db->gate_lock);
+    return db->readers == 0;
+}
+
+static void gate_open(SqliteDb *db)
+{
+    pthread_mutex_lock(&db->gate_lock);
+    db->is_gated = false;
+    pthread_cond_broadcast(&db->gate_opened);
+    pthread_mutex_unlock(&db->gate_lock);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Checkpoints
 
 static int checkpoint_run(SqliteDb *db, int mode, int *frames, int *done)
 {
@@ -30,6 +123,74 @@ static int checkpoint_run(SqliteDb *db, int mode, int *frames, int *done)
     }
     db->store->checkpoints++;
     return sqlite3_wal_checkpoint_v2(db->checkpointer->handle, "main", mode, frames, done);
+}
+
+void checkpoint_note(SqliteDb *db, int frames)
+{
+    SqliteStore *store = db->store;
+    uint64_t bytes = (uint64_t)frames * FRAME_BYTES, max = store->wal_bytes_max;
+    int before = db->wal_frames;
+
+    db->wal_frames = frames;
+    while (bytes > max && !atomic_compare_exchange_weak(&store->wal_bytes_max, &max, bytes)) {
+    }
+    if (before < RESTART_FRAMES && frames >= RESTART_FRAMES) {
+        pthread_mutex_lock(&store->checkpoint_lock);
+        store->is_urgent = true;
+        pthread_cond_signal(&store->checkpoint_wake);
+        pthread_mutex_unlock(&store->checkpoint_lock);
+    }
+}
+
+void checkpoint_let_catch_up(SqliteDb *db)
+{
+    if (db->wal_frames < SLOW_FRAMES || db->is_reader_in_way) {
+        return;
+    }
+    struct timespec until = time_after_ms(SLOW_MS);
+    int code = 0;
+    pthread_mutex_lock(&db->gate_lock);
+    while (db->wal_frames >= SLOW_FRAMES && !db->is_reader_in_way && code == 0) {
+        code = pthread_cond_timedwait(&db->log_shortened, &db->gate_lock, &until);
+    }
+    pthread_mutex_unlock(&db->gate_lock);
+}
+
+static void log_note_result(SqliteDb *db, bool is_reader_in_way)
+{
+    pthread_mutex_lock(&db->gate_lock);
+    db->is_reader_in_way = is_reader_in_way;
+    pthread_cond_broadcast(&db->log_shortened);
+    pthread_mutex_unlock(&db->gate_lock);
+}
+
+// Starts the log anew between two groups. The caller copied most of it before, so that little is
+// left to do with the baton.
+static bool log_restart(SqliteDb *db)
+{
+    int frames = 0, done = 0;
+
+    baton_take(&db->baton, QUEUE_INTERACTIVE);
+    group_close(db);
+    FAULT_POINT("before-restart");
+    int code = checkpoint_run(db, SQLITE_CHECKPOINT_RESTART, &frames, &done);
+    FAULT_POINT("after-restart");
+    if (code == SQLITE_OK) {
+        db->wal_frames = 0;
+    }
+    baton_pass(&db->baton);
+    return code == SQLITE_OK;
+}
+
+static bool log_restart_gated(SqliteDb *db)
+{
+    if (clock_ns() - db->gate_failed_ns < GATE_PAUSE_NS) {
+        return false;
+    }
+    bool is_done = gate_close(db) && log_restart(db);
+    gate_open(db);
+    db->gate_failed_ns = is_done ? 0 : clock_ns();
+    return is_done;
 }
 
 // True if the log is still longer than it should be.
@@ -44,18 +205,10 @@ static bool db_checkpoint(SqliteDb *db)
     if (db->wal_frames < RESTART_FRAMES || (code & 0xff) != SQLITE_OK) {
         return db->wal_frames >= RESTART_FRAMES;
     }
-    // What came in meanwhile, so that little is left to do with the baton.
-    checkpoint_run(db, SQLITE_CHECKPOINT_PASSIVE, &frames, &done);
-    baton_take(&db->baton, QUEUE_INTERACTIVE);
-    group_close(db);
-    FAULT_POINT("before-restart");
-    code = checkpoint_run(db, SQLITE_CHECKPOINT_RESTART, &frames, &done);
-    FAULT_POINT("after-restart");
-    if (code == SQLITE_OK) {
-        db->wal_frames = 0;
-    }
-    baton_pass(&db->baton);
-    return code != SQLITE_OK;
+    checkpoint_run(db, SQLITE_CHECKPOINT_PASSIVE, &frames, &done); // what came in meanwhile
+    bool is_done = log_restart(db) || (db->wal_frames >= GATE_FRAMES && log_restart_gated(db));
+    log_note_result(db, !is_done);
+    return !is_done;
 }
 
 // Keeps the database open for the length of a checkpoint.
@@ -151,13 +304,14 @@ static void *checkpoint_main(void *argument)
 
     pthread_mutex_lock(&store->checkpoint_lock);
     while (!store->is_stopping) {
-        int64_t wait_ns = (has_more ? RETRY_MS : PERIOD_MS) * (int64_t)1000000;
-        int64_t until_ns = clock_ns() + wait_ns;
-        struct timespec until = {until_ns / 1000000000, until_ns % 1000000000};
-        pthread_cond_timedwait(&store->checkpoint_wake, &store->checkpoint_lock, &until);
+        struct timespec until = time_after_ms(has_more ? RETRY_MS : PERIOD_MS);
+        if (!store->is_urgent) {
+            pthread_cond_timedwait(&store->checkpoint_wake, &store->checkpoint_lock, &until);
+        }
         if (store->is_stopping) {
             break;
         }
+        store->is_urgent = false;
         pthread_mutex_unlock(&store->checkpoint_lock);
         has_more = round_run(store);
         arena_reset(arena_current());

@@ -13,7 +13,6 @@ enum {
     BUSY_TIMEOUT_MS = 5000, // also for readers: recovery of the log answers "busy" meanwhile
     READER_CACHE_KIB = 2048,
     READER_WAIT_S = 5,
-    WAL_FRAME_BYTES = 4096 + 24,
     WRITER_CACHE_MIN_KIB = 2048,
     WRITER_CACHE_MAX_KIB = 32 * 1024,
 };
@@ -62,13 +61,7 @@ static int log_grew(void *db, sqlite3 *handle, const char *schema, int frames)
 {
     (void)handle;
     (void)schema;
-    SqliteStore *store = ((SqliteDb *)db)->store;
-    uint64_t bytes = (uint64_t)frames * WAL_FRAME_BYTES;
-    uint64_t max = store->wal_bytes_max;
-
-    ((SqliteDb *)db)->wal_frames = frames;
-    while (bytes > max && !atomic_compare_exchange_weak(&store->wal_bytes_max, &max, bytes)) {
-    }
+    checkpoint_note(db, frames);
     return SQLITE_OK;
 }
 

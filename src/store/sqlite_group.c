@@ -196,6 +196,7 @@ Err *group_begin(Tx *tx)
     if (has_writer_of == db) {
         die("a thread began a second WRITE transaction inside its first");
     }
+    checkpoint_let_catch_up(db);
     baton_take(&db->baton, tx->is_batch ? QUEUE_BATCH : QUEUE_INTERACTIVE);
     has_writer_of = db;
     tx->conn = db->writer;

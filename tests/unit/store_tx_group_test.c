@@ -217,22 +217,47 @@ static void a_slow_reader_stops_no_writer(void **state)
     pthread_join(reader.thread, NULL);
 }
 
+typedef struct {
+    World *world;
+    _Atomic bool *is_done;
+    pthread_t thread;
+} Busy;
+
+// Reads again and again, each time for some milliseconds: with four of these somebody always reads.
+static void *read_without_pause(void *argument)
+{
+    Busy *busy = argument;
+
+    while (!*busy->is_done) {
+        Tx *tx = NULL;
+        assert_ok(tx_begin(busy->world->db, &(TxOptions){.kind = READ}, &tx));
+        counter_in(tx, "a");
+        usleep(4000);
+        assert_int_equal(counter_in(tx, "a"), counter_in(tx, "b"));
+        assert_ok(tx_commit(tx));
+        arena_reset(arena_current());
+    }
+    return NULL;
+}
+
 static void the_log_stays_small_while_readers_are_short(void **state)
 {
     World *world = *state;
     TxOptions options = {.kind = WRITE};
-    Worker readers[2];
+    _Atomic bool is_done = false;
+    Busy readers[4];
 
     assert_ok(tx_run(world->db, &options, make_bulk, NULL));
-    for (int i = 0; i < 2; i++) {
-        readers[i] = (Worker){.world = world};
-        pthread_create(&readers[i].thread, NULL, read_on, &readers[i]);
+    for (int i = 0; i < 4; i++) {
+        readers[i] = (Busy){.world = world, .is_done = &is_done};
+        pthread_create(&readers[i].thread, NULL, read_without_pause, &readers[i]);
     }
     for (int i = 0; i < 500; i++) { // about 120 MB of pages
         assert_ok(tx_run(world->db, &options, write_much, NULL));
         arena_reset(arena_current());
     }
-    for (int i = 0; i < 2; i++) {
+    is_done = true;
+    for (int i = 0; i < 4; i++) {
         pthread_join(readers[i].thread, NULL);
     }
     StoreFigures figures = store_figures(world->store);
