@@ -7,6 +7,7 @@
 #include "modules/mod-configuration/configuration.h"
 #include "modules/mod-feesfines/feesfines.h"
 #include "modules/mod-inventory-storage/inventory_storage.h"
+#include "modules/mod-inventory/inventory.h"
 #include "modules/mod-login/login.h"
 #include "modules/mod-notes/notes.h"
 #include "modules/mod-patron-blocks/patron_blocks.h"
@@ -20,6 +21,7 @@ const Module *const all_modules[] = {
     &mod_circulation_storage,
     &mod_configuration,
     &mod_feesfines,
+    &mod_inventory,
     &mod_inventory_storage,
     &mod_login,
     &mod_notes,

@@ -179,6 +179,11 @@ static const Field bound_with_parts_fields[] = {
     {0},
 };
 
+static const Join bound_with_parts_joins[] = {
+    {"holdingsRecord", &holdings, .own_column = "holdings_record_id"},
+    {0},
+};
+
 static const UniqueKey bound_with_parts_keys[] = {
     {"item_id, holdings_record_id"},
     {0},
@@ -193,6 +198,7 @@ const Collection bound_with_parts = {
     .record = &bound_with_part_record,
     .fields = bound_with_parts_fields,
     .uniques = bound_with_parts_keys,
+    .joins = bound_with_parts_joins,
     .put_errors_are_text = true,
     .event = "inventory.bound-with",
     .event_key = bound_with_event_key,

@@ -72,48 +72,50 @@ static Err *by_id_read(Tx *tx, const Collection *of, const StrList *ids, ById *m
     return NULL;
 }
 
-// The ids that the records of `map` name at `path`, each as often as it is named.
-static StrList ids_named(const ById *map, const char *path)
+Err *items_above(Tx *tx, Json *const *items_read, size_t n, ItemContexts *out)
 {
     StrList ids = {0};
+    ById above, top;
 
-    for (size_t i = 0; i <= map->mask; i++) {
-        Str id = json_str(map->at[i], path);
-        if (id.len) {
-            str_list_add(&ids, id);
+    *out = (ItemContexts){NEW_ARRAY(ItemContext, n ? n : 1), n};
+    for (size_t i = 0; i < n; i++) {
+        out->at[i].item = items_read[i];
+        if (items_read[i]) {
+            str_list_add(&ids, json_str(items_read[i], "holdingsRecordId"));
         }
     }
-    return ids;
+    TRY(by_id_read(tx, &holdings, &ids, &above));
+    ids.len = 0;
+    for (size_t i = 0; i < n; i++) {
+        ItemContext *one = &out->at[i];
+        one->holdings = *by_id_place(&above, json_str(one->item, "holdingsRecordId"));
+        if (one->holdings) {
+            str_list_add(&ids, json_str(one->holdings, "instanceId"));
+        }
+    }
+    TRY(by_id_read(tx, &instances, &ids, &top));
+    for (size_t i = 0; i < n; i++) {
+        out->at[i].instance = *by_id_place(&top, json_str(out->at[i].holdings, "instanceId"));
+    }
+    return NULL;
 }
 
 Err *items_by_ids(Tx *tx, const Str *ids, size_t n, ItemContexts *out)
 {
     StrList wanted = {0};
-    ById found, above, top;
+    Json **found = NEW_ARRAY(Json *, n ? n : 1);
+    ById by_id;
 
-    *out = (ItemContexts){NEW_ARRAY(ItemContext, n ? n : 1), n};
     for (size_t i = 0; i < n; i++) {
         if (uuid_is_uuid_shaped(ids[i])) {
             str_list_add(&wanted, str_lower(ids[i]));
         }
     }
-    if (!wanted.len) {
-        return NULL;
-    }
-    TRY(by_id_read(tx, &items, &wanted, &found));
-    StrList holdings_ids = ids_named(&found, "holdingsRecordId");
-    TRY(by_id_read(tx, &holdings, &holdings_ids, &above));
-    StrList instance_ids = ids_named(&above, "instanceId");
-    TRY(by_id_read(tx, &instances, &instance_ids, &top));
+    TRY(by_id_read(tx, &items, &wanted, &by_id));
     for (size_t i = 0; i < n; i++) {
-        ItemContext *one = &out->at[i];
-        one->item = *by_id_place(&found, str_lower(ids[i]));
-        if (one->item) {
-            one->holdings = *by_id_place(&above, json_str(one->item, "holdingsRecordId"));
-            one->instance = *by_id_place(&top, json_str(one->holdings, "instanceId"));
-        }
+        found[i] = *by_id_place(&by_id, str_lower(ids[i]));
     }
-    return NULL;
+    return items_above(tx, found, n, out);
 }
 
 Err *items_of_instance(Tx *tx, Str instance_id, Docs *out)

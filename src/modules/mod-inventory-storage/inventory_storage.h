@@ -34,6 +34,8 @@ WARN_UNUSED Err *item_by_id(Tx *tx, Str id, ItemContext *out);
 // at[i] belongs to ids[i]; unknown or repeated ids are allowed. Documents of one record are shared
 // between the entries: read only.
 WARN_UNUSED Err *items_by_ids(Tx *tx, const Str *ids, size_t n, ItemContexts *out);
+// The same for items that were read already: two statements.
+WARN_UNUSED Err *items_above(Tx *tx, Json *const *items_read, size_t n, ItemContexts *out);
 // All items of all holdings of an instance, by id; one statement.
 WARN_UNUSED Err *items_of_instance(Tx *tx, Str instance_id, Docs *out);
 

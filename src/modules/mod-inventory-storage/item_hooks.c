@@ -100,8 +100,7 @@ static Err *holdings_missing(const Json *old, Str id)
     if (old) {
         return err_text(400, "holdingsRecordId not found: " STR_FMT, STR_ARG(id));
     }
-    return err_json(422, S("-1"), S("Holdings record does not exist"), &P("holdingsRecordId", id),
-                    1);
+    return rule_error(S("Holdings record does not exist"), "holdingsRecordId", id);
 }
 
 // A client's record comes without computed members: they are taken from the stored one or made

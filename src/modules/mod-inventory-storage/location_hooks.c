@@ -1,11 +1,6 @@
 // Locations and service points on their way into the store. Source: spec/inventory.md 2.2.
 #include "modules/mod-inventory-storage/storage.h"
 
-static Err *refuse(Str message, const char *key, Str value)
-{
-    return err_json(422, S("-1"), message, &P(key, value), 1);
-}
-
 Err *location_before_write(Tx *tx, const Json *old, Json *doc)
 {
     const Json *points = json_get(doc, "servicePointIds");
@@ -14,21 +9,22 @@ Err *location_before_write(Tx *tx, const Json *old, Json *doc)
 
     (void)tx, (void)old;
     if (!json_len(points)) {
-        return refuse(S("A location must have at least one Service Point assigned."),
-                      "servicePointIds", (Str){0});
+        return rule_error(S("A location must have at least one Service Point assigned."),
+                          "servicePointIds", (Str){0});
     }
     JSON_EACH(point, points)
     {
         Str id = json_scalar_text(point);
         if (str_list_has(&seen, id)) {
-            return refuse(S("A Service Point can only appear once on a Location."),
-                          "servicePointIds", id);
+            return rule_error(S("A Service Point can only appear once on a Location."),
+                              "servicePointIds", id);
         }
         str_list_add(&seen, id);
     }
     if (!str_list_has(&seen, primary)) {
-        return refuse(S("A Location's Primary Service point must be included as a Service Point."),
-                      "primaryServicePoint", primary);
+        return rule_error(
+            S("A Location's Primary Service point must be included as a Service Point."),
+            "primaryServicePoint", primary);
     }
     return NULL;
 }
@@ -41,14 +37,16 @@ Err *service_point_before_write(Tx *tx, const Json *old, Json *doc)
 
     (void)tx, (void)old;
     if (is_pickup && !has_period) {
-        return refuse(S("Hold shelf expiry period must be specified when service point can be used "
-                        "for pickup."),
-                      "name", name);
+        return rule_error(
+            S("Hold shelf expiry period must be specified when service point can be used "
+              "for pickup."),
+            "name", name);
     }
     if (!is_pickup && has_period) {
-        return refuse(S("Hold shelf expiry period cannot be specified when service point cannot be "
-                        "used for pickup"),
-                      "name", name);
+        return rule_error(
+            S("Hold shelf expiry period cannot be specified when service point cannot be "
+              "used for pickup"),
+            "name", name);
     }
     return NULL;
 }
@@ -59,5 +57,5 @@ Err *service_point_explain(Tx *tx, Conflict kind, const Field *field, Str value,
     if (kind != CONFLICT_UNIQUE) {
         return NULL;
     }
-    return refuse(S("Service Point Exists"), "name", json_str(doc, "name"));
+    return rule_error(S("Service Point Exists"), "name", json_str(doc, "name"));
 }

@@ -2,11 +2,6 @@
 // Source: spec/inventory.md 2.2.
 #include "modules/mod-inventory-storage/storage.h"
 
-static Err *refuse(Str message, const char *key, Str value)
-{
-    return err_json(422, S("-1"), message, &P(key, value), 1);
-}
-
 // ---------------------------------------------------------------------------------------------
 // Units: institutions, campuses, libraries
 
@@ -64,8 +59,8 @@ Err *locations_list(Req *req)
 
 Err *location_put(Req *req)
 {
-    TRY(id_must_be_the_same(req, refuse(S("Illegal operation: id cannot be changed"), "id",
-                                        json_str(req->json, "id"))));
+    TRY(id_must_be_the_same(req, rule_error(S("Illegal operation: id cannot be changed"), "id",
+                                            json_str(req->json, "id"))));
     return collection_put(req);
 }
 

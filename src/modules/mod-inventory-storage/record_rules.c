@@ -4,6 +4,14 @@
 
 enum { NOTE_MAX = 32000 };
 
+Err *rule_error(Str message, const char *key, Str value)
+{
+    Err *err = err_json(422, S("-1"), message, &P(key, value), 1);
+
+    err->type = S("1");
+    return err;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Lists
 
@@ -94,8 +102,8 @@ static Err *note_too_long(Str text, const char *key)
     if (text.len <= NOTE_MAX || characters(text) <= NOTE_MAX) {
         return NULL;
     }
-    return err_422(NO_CODE, S("A note has exceeded the 32,000 character limit."),
-                   P(key, str_sub(text, 0, 100)));
+    return rule_error(S("A note has exceeded the 32,000 character limit."), key,
+                      str_sub(text, 0, 100));
 }
 
 static Err *notes_check(const Json *doc)
@@ -156,10 +164,9 @@ Err *hrid_explain(Tx *tx, const Collection *of, Conflict kind, const Field *fiel
     if (kind != CONFLICT_UNIQUE || !field || !str_eq(str_of(field->column), S("hrid"))) {
         return NULL;
     }
-    return err_json(
-        422, S("-1"),
-        str_fmt("HRID value already exists in table %s: " STR_FMT, of->table, STR_ARG(value)),
-        &P("lower(f_unaccent(jsonb ->> 'hrid'::text))", value), 1);
+    Str message =
+        str_fmt("HRID value already exists in table %s: " STR_FMT, of->table, STR_ARG(value));
+    return rule_error(message, "lower(f_unaccent(jsonb ->> 'hrid'::text))", value);
 }
 
 Err *record_rules_apply(Tx *tx, const RecordRules *rules, const Json *old, Json *doc)

@@ -273,14 +273,10 @@ static Err *dereference(Tx *tx, Json **records, size_t n, void *context)
         {"temporaryLoanType", &loan_types}, {"permanentLocation", &locations},
         {"temporaryLocation", &locations},  {"effectiveLocation", &locations},
     };
-    Str *ids = NEW_ARRAY(Str, n);
     ItemContexts contexts = {0};
 
     (void)context;
-    for (size_t i = 0; i < n; i++) {
-        ids[i] = json_str(records[i], "id");
-    }
-    TRY(items_by_ids(tx, ids, n, &contexts));
+    TRY(items_above(tx, records, n, &contexts));
     for (size_t i = 0; i < n; i++) {
         reference_put(records[i], "instanceRecord", "instanceId", contexts.at[i].instance);
         reference_put(records[i], "holdingsRecord", "holdingsRecordId", contexts.at[i].holdings);

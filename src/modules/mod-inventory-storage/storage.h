@@ -54,6 +54,9 @@ Err *service_point_before_write(Tx *tx, const Json *old, Json *doc);
 Err *service_point_explain(Tx *tx, Conflict kind, const Field *field, Str value, const Json *doc);
 Err *statistical_code_before_delete(Tx *tx, const Json *doc);
 
+// 422 in the form of storage routes: type "1", code "-1", one parameter.
+Err *rule_error(Str message, const char *key, Str value);
+
 // Keeps what a deleted record was, for the feeds that tell harvesters about deletions.
 WARN_UNUSED Err *deleted_note(Tx *tx, const Collection *of, const Json *record);
 

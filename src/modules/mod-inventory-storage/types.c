@@ -61,7 +61,7 @@ Err *holdings_source_delete(Req *req)
 
 static Err *illegal(Str text, Str source)
 {
-    return err_json(422, S("-1"), text, &P("source", source), 1);
+    return rule_error(text, "source", source);
 }
 
 Err *subject_record_create(Req *req)
@@ -191,9 +191,8 @@ Err *setting_patch(Req *req)
     const Json *value = json_get(body, "value");
     Str type = json_str(setting, "type");
     if (!value_fits(type, value)) {
-        return err_422(S("-1"),
-                       str_fmt("Setting value should be a " STR_FMT, STR_ARG(str_lower(type))),
-                       P("value", json_scalar_text(value)));
+        return rule_error(str_fmt("Setting value should be a " STR_FMT, STR_ARG(str_lower(type))),
+                          "value", json_scalar_text(value));
     }
     Json *old = json_copy(setting);
     json_set_str(setting, "value", json_scalar_text(value));
