@@ -61,6 +61,17 @@ static Err *clause_matcher(const Cql *clause, const Field *field, CqlMatcher **o
     return cql_matcher(clause, folding_of(field), ordered_raw, out);
 }
 
+// A date that has no side column compares as an instant too.
+static bool is_date(const RecordType *record, Str path)
+{
+    const Property *property = record ? property_find(record, str_z(path)) : NULL;
+
+    if (property) {
+        return property->type == DATE_TIME;
+    }
+    return str_starts(path, S("metadata.")) && str_ends(path, S("Date"));
+}
+
 static Err *doc_node(const Cql *clause, const Field *field, Str bound, Node **out)
 {
     Node *node = NEW(Node);
@@ -609,6 +620,9 @@ static Err *field_node(Planner *planner, const Cql *clause, const Field *field, 
 static Err *unknown_node(Planner *planner, const Cql *clause, Node **out)
 {
     TRY(doc_node(clause, NULL, (Str){0}, out));
+    if (is_date(planner->of->record, clause->index)) {
+        TRY(cql_matcher(clause, CQL_AS_TIME, true, &(*out)->matcher));
+    }
     if (is_word_relation(clause->relation)) {
         return words_node(planner, clause, NULL, out);
     }

@@ -352,6 +352,12 @@ cql.allRecords=1 not doesNotExist==1
 "field'))--"=x
 -
 
+metadata.createdDate=="2024-05-01T14:51:30.123+02:00"
+docs: 1 2 3 4 5 6
+
+metadata.createdDate>"2024-05-01T12:51:30.123Z"
+docs: -
+
 metadata.createdDate=2024
 docs: 1 2 3 4 5 6
 

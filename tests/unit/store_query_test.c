@@ -102,6 +102,73 @@ static void every_query_of_the_data_file_finds_its_records(void **state)
     assert_int_equal(failed, 0);
 }
 
+// The same books without a single side column.
+static const Field plain_fields[] = {
+    {"barcode", "barcode", TEXT | NO_COLUMN},
+    {"title", "title", TEXT | INDEX | NO_COLUMN},
+    {"status", "status.name", TEXT | INDEX | NO_COLUMN},
+    {"due_at", "dueDate", TIME | INDEX | NO_COLUMN},
+    {"pages", "pages", NUMBER | INDEX | NO_COLUMN},
+    {"is_lost", "lost", FLAG | INDEX | NO_COLUMN},
+    {"place", "place", TEXT | KEEP_CASE | NO_COLUMN},
+    {"identifiers", "identifiers", TREE | NO_COLUMN, .elements = "value typeId"},
+    {"keywords", "title,barcode,identifiers[*].value", TEXT | NO_COLUMN, .cql_name = "keywords"},
+    {0},
+};
+static const Collection plain_books = {
+    .table = "plain_book", .record = &book_record, .fields = plain_fields};
+static const Collection *const plain[] = {&plain_books};
+
+static Str ids_of(Tx *tx, const Collection *of, const char *query)
+{
+    Docs docs = {0};
+    StrList ids = {0};
+
+    assert_ok(tx_list(tx, of, str_of(query), 100, &docs));
+    for (size_t i = 0; i < docs.len; i++) {
+        str_list_add(&ids, json_str(docs.at[i], "id"));
+    }
+    return str_join(ids.at, ids.len, S(" "));
+}
+
+// Queries that mean something else without side columns: other collections, references, order of
+// numbers.
+static bool needs_columns(const char *query)
+{
+    return strstr(query, "author") || strstr(query, "pages>6") || strstr(query, "sortby pages") ||
+           strstr(query, "pages<") || strstr(query, "pages>9") || strstr(query, "note pages");
+}
+
+static void side_columns_and_documents_agree(void **state)
+{
+    Library *lib = *state;
+    FILE *file = fopen(TESTS_DIR "/data/store_query.t", "r");
+    char query[1000], expected[1000];
+    int cases = 0;
+    Docs all = {0};
+    assert_ok(db_migrate(lib->db, plain, 1));
+    Tx *tx = begin(lib, WRITE);
+
+    add_books(tx);
+    assert_ok(tx_list(tx, &books, (Str){0}, 100, &all));
+    for (size_t i = 0; i < all.len; i++) {
+        assert_ok(tx_insert(tx, &plain_books, json_copy(all.at[i])));
+    }
+    while (fgets(query, sizeof query, file)) {
+        query[strcspn(query, "\n")] = '\0';
+        if (!*query || *query == '#' || !fgets(expected, sizeof expected, file) ||
+            strncmp(expected, "error", 5) == 0 || needs_columns(query)) {
+            continue;
+        }
+        cases++;
+        if (!str_eq(ids_of(tx, &books, query), ids_of(tx, &plain_books, query))) {
+            fail_msg("%s: " STR_FMT, query, STR_ARG(ids_of(tx, &plain_books, query)));
+        }
+    }
+    fclose(file);
+    assert_true(cases > 80);
+}
+
 static void a_parent_finds_records_by_their_children(void **state)
 {
     Tx *tx = begin(*state, WRITE);
@@ -279,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, library_setup, library_teardown)
         TEST(every_query_of_the_data_file_finds_its_records),
+        TEST(side_columns_and_documents_agree),
         TEST(a_parent_finds_records_by_their_children),
         TEST(words_follow_changes),
         TEST(long_or_chains_are_one_list),
