@@ -136,8 +136,9 @@ class Client:
         response = requests.request(method, self.server.url + path, params=query or None,
                                     data=data, headers=all_headers, timeout=60,
                                     allow_redirects=False)
-        self.last = Answer(response)
-        return self.last
+        answer = Answer(response)  # threads may share a client: never return self.last
+        self.last = answer
+        return answer
 
     def get(self, path, **query):
         return self.call("GET", path, **query)
