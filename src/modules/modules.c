@@ -4,6 +4,7 @@
 #include "modules/mod-authtoken/sessions.h"
 #include "modules/mod-calendar/calendar.h"
 #include "modules/mod-circulation-storage/circulation_storage.h"
+#include "modules/mod-circulation/circulation.h"
 #include "modules/mod-configuration/configuration.h"
 #include "modules/mod-feesfines/feesfines.h"
 #include "modules/mod-inventory-storage/inventory_storage.h"
@@ -19,6 +20,7 @@ const Module *const all_modules[] = {
     &mod_authtoken,
     &mod_calendar,
     &mod_circulation_storage,
+    &mod_circulation,
     &mod_configuration,
     &mod_feesfines,
     &mod_inventory,
