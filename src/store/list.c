@@ -429,7 +429,8 @@ static Err *take_scanned(int64_t pk, void *context)
 
 static Err *list_scan(List *list, Tx *tx)
 {
-    Scan scan = {list->offset, list->limit, 0, take_scanned, list};
+    Scan scan = {
+        .offset = list->offset, .limit = list->limit, .each = take_scanned, .context = list};
 
     TRY(query_scan(tx, &list->plan, &scan));
     list->total = scan.total;

@@ -119,7 +119,8 @@ WARN_UNUSED Err *plan_count(Tx *tx, const Plan *plan, int64_t *out);
 // All rows the plan matches, decided on documents where needed, in the plan's order.
 typedef struct {
     int64_t offset, limit;
-    int64_t total; // out: how many match
+    int64_t rows_max; // budget; 0 = 1,000,000
+    int64_t total;    // out: how many match
     Err *(*each)(int64_t pk, void *context);
     void *context;
 } Scan;

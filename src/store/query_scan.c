@@ -309,14 +309,14 @@ typedef struct {
     Arena *arena; // of one document
     Arena *outer;
     Sorter sorter;
-    int64_t rows, matches;
+    int64_t rows, rows_max, matches;
     int64_t deadline_ns;
     Str field;
 } Scanning;
 
 static Err *budget_check(const Scanning *scanning)
 {
-    if (scanning->rows < ROWS_MAX &&
+    if (scanning->rows < scanning->rows_max &&
         (scanning->rows % CHECK_EVERY || clock_ns() < scanning->deadline_ns)) {
         return NULL;
     }
@@ -405,6 +405,7 @@ Err *query_scan(Tx *tx, const Plan *plan, Scan *scan)
 
     scanning->root = plan->root;
     scanning->plan = plan;
+    scanning->rows_max = scan->rows_max ? scan->rows_max : ROWS_MAX;
     Err *err = scan_run(tx, plan->of, plan->where, plan->args, scanning);
     scan_log(plan, scanning);
     if (!err) {
@@ -423,5 +424,6 @@ Err *query_scan_ids(Tx *tx, const Collection *of, const Node *root, Args args, S
 
     scanning->root = root;
     scanning->values = out;
+    scanning->rows_max = ROWS_MAX;
     return scan_run(tx, of, node_bound(root), args, scanning);
 }

@@ -106,6 +106,24 @@ static Err *event_write(Tx *tx, const Collection *of, const char *type, const Js
     return tx_emit(tx, of->event, type, key, old, now);
 }
 
+// The same text, or absent in both: cheaper to see than the folded values.
+static bool field_is_same(const Field *field, const Json *old, const Json *now)
+{
+    Str before = field_text(field, old), after = field_text(field, now);
+
+    return !before.at == !after.at && str_eq(before, after);
+}
+
+static bool words_are_same(const Shape *shape, const Json *old, const Json *now)
+{
+    for (size_t i = 0; i < shape->word_count; i++) {
+        if (!field_is_same(shape->words[i], old, now)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // pk 0 on insert; on update and delete it is looked up when it is not known and needed.
 static Err *words_change(Tx *tx, const Shape *shape, const Json *old, const Json *now, int64_t pk)
 {
@@ -113,7 +131,7 @@ static Err *words_change(Tx *tx, const Shape *shape, const Json *old, const Json
     bool differs = false;
     Known record = {0};
 
-    if (!shape->word_count) {
+    if (!shape->word_count || (old && now && words_are_same(shape, old, now))) {
         return NULL;
     }
     words_of(shape, old, before);
@@ -226,10 +244,14 @@ static Err *row_update(Tx *tx, const Shape *shape, const Json *old, const Json *
         setting_add(setting, "filled", A_INT(state.filled));
     }
     for (size_t i = 0; i < shape->column_count; i++) {
-        Arg now = field_value(shape->columns[i], doc);
-        Arg before = field_value(shape->columns[i], old);
+        const Field *field = shape->columns[i];
+        if (state.is_ready && field_is_same(field, old, doc)) {
+            continue;
+        }
+        Arg now = field_value(field, doc);
+        Arg before = field_value(field, old);
         if (!state.is_ready || !arg_equal(&now, &before)) {
-            setting_add(setting, shape->columns[i]->column, now);
+            setting_add(setting, field->column, now);
         }
     }
     setting->args[setting->count++] = A_TEXT(json_str(doc, "id"));

@@ -281,6 +281,31 @@ static Err *take_step(const Row *row, void *context)
     return NULL;
 }
 
+static Err *count_pk(int64_t pk, void *context)
+{
+    (void)pk;
+    *(int *)context += 1;
+    return NULL;
+}
+
+static void a_scan_beyond_its_budget_names_the_field(void **state)
+{
+    Tx *tx = begin(*state, WRITE);
+    ListRequest request = {.query = S("note=potter"), .limit = 10};
+    int found = 0;
+    Scan scan = {.limit = 10, .rows_max = 6, .each = count_pk, .context = &found};
+    Plan plan;
+    add_books(tx);
+
+    assert_ok(query_plan(tx, &books, &request, &plan));
+    assert_ok(query_scan(tx, &plan, &scan));
+    assert_int_equal(found, 1);
+    scan.rows_max = 5;
+    assert_err(query_scan(tx, &plan, &scan), 503,
+               "The query needs an index on note: too many records would have to be read to answer "
+               "it");
+}
+
 // The database's own words about how it answers a list.
 static Str plan_of(Tx *tx, const char *query)
 {
@@ -352,6 +377,7 @@ int main(void)
         TEST(long_or_chains_are_one_list),
         TEST(deletes_by_query_take_what_matches),
         TEST(conditions_of_the_caller_hold_beside_the_query),
+        TEST(a_scan_beyond_its_budget_names_the_field),
         TEST(queries_on_indexed_fields_neither_scan_nor_sort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
