@@ -280,6 +280,10 @@ WARN_UNUSED Err *emit_loan_log(Tx *tx, const char *action, const Json *loan, con
 Err *check_out_by_barcode(Req *req);
 Err *check_out_dry_run(Req *req);
 Err *check_in_by_barcode(Req *req);
+Err *loans_list(Req *req);
+Err *loans_get(Req *req);
+Err *requests_list(Req *req);
+Err *requests_get(Req *req);
 Err *settings_create(Req *req);
 Err *rules_get(Req *req);
 Err *rules_put(Req *req);

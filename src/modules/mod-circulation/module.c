@@ -18,6 +18,12 @@ static const Route circulation_routes[] = {
      .desired = "circulation.override-patron-block.post "
                 "circulation.override-item-limit-block.post "
                 "circulation.override-item-not-loanable-block.post"},
+    {GET, "/circulation/loans", READ, loans_list, .permission = "circulation.loans.collection.get"},
+    {GET, "/circulation/loans/{id}", READ, loans_get, .permission = "circulation.loans.item.get"},
+    {GET, "/circulation/requests", READ, requests_list,
+     .permission = "circulation.requests.collection.get"},
+    {GET, "/circulation/requests/{id}", READ, requests_get,
+     .permission = "circulation.requests.item.get"},
     {0},
 };
 
