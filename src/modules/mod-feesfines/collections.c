@@ -46,6 +46,7 @@ const Collection feefines = {
     .has_result_info = true,
     .post_errors_are_text = true,
     .not_found = "FeefineObject does not exist",
+    .explain = feefine_explain,
 };
 
 static const Field accounts_fields[] = {

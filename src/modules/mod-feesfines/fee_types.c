@@ -16,6 +16,14 @@ static Err *automatic_refuse(Str id)
     return NULL;
 }
 
+Err *feefine_explain(Tx *tx, Conflict kind, const Field *field, Str value, const Json *type)
+{
+    (void)tx, (void)field, (void)value, (void)type;
+    return kind == CONFLICT_UNIQUE || kind == CONFLICT_ID
+               ? err_text(400, "Unable to process request")
+               : NULL;
+}
+
 Err *feefine_create(Req *req)
 {
     Json *body = NULL;

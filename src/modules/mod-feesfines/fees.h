@@ -11,6 +11,8 @@ Err *account_announce(Tx *tx, const Json *old, const Json *account);
 Err *account_decorate(Tx *tx, Json *account);
 // blocks.c
 Err *manual_block_announce(Tx *tx, const Json *old, const Json *block);
+// fee_types.c
+Err *feefine_explain(Tx *tx, Conflict kind, const Field *field, Str value, const Json *type);
 // fee_policies.c
 Err *overdue_policy_check(Tx *tx, const Json *old, Json *policy);
 Err *overdue_policy_must_be_unused(Tx *tx, const Json *policy);
