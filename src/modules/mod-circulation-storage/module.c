@@ -115,10 +115,28 @@ static const struct Subscription subscribes[] = {
     {0},
 };
 
+static const Timer timers[] = {
+    {"scheduled-request-expiration", "/scheduled-request-expiration", 120, requests_expire_run},
+    {"tlr-feature-toggle-job", "/tlr-feature-toggle-job/start", 300, tlr_jobs_run},
+    {0},
+};
+
+// FOLIO's module reaches users, permissions and login through its messaging.
+static const char *const requires[] = {
+    "item-storage 5.0 6.0 7.0 8.2 9.0 10.0",
+    "holdings-storage 1.3 2.0 3.0 4.0 5.0 6.0",
+    "users 15.0 16.0",
+    "permissions 5.3",
+    "login 5.0 6.0 7.0",
+    NULL,
+};
+
 const Module mod_circulation_storage = {
     .name = "mod-circulation-storage",
     .version = "17.2.0",
     .provides = provides,
+    .requires = requires,
     .collections = circulation_storage_collections,
+    .timers = timers,
     .subscribes = subscribes,
 };
