@@ -412,7 +412,7 @@ const RecordType queue_reordering_record = {"RequestQueueReordering",
 static const Property print_events_request[] = {
     {"requestIds", ID, REQUIRED | ARRAY, .min_len = 1},
     {"requesterId", ID, REQUIRED},
-    {"requesterName", STRING, REQUIRED, .pattern = "[^[:space:]]"},
+    {"requesterName", STRING, REQUIRED, .pattern = "^.*[^[:space:]].*$"},
     {"printEventDate", DATE_TIME, REQUIRED},
     {0},
 };
