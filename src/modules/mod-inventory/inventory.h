@@ -20,8 +20,9 @@ WARN_UNUSED Err *requests_put_back(Req *req, Str item_id);
 
 // Items (item_view.c): from storage records to representations, in place.
 Err *items_represent(Tx *tx, Json **records, size_t n, void *context);
-// One item with the titles it is bound with.
-WARN_UNUSED Err *item_represent(Tx *tx, Json *item, Json **out);
+// One item with the titles it is bound with; one statement. The item of the context becomes the
+// representation.
+WARN_UNUSED Err *item_represent(Tx *tx, const ItemContext *context);
 // From a client's representation to a storage record.
 Json *item_from_body(const Json *body);
 

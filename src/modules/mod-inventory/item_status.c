@@ -104,7 +104,6 @@ Err *inventory_item_mark(Req *req)
 {
     Str path = str_of(req->route->path);
     ItemContext found;
-    Json *shown = NULL;
     size_t i = 0;
 
     while (!str_ends(path, str_fmt("/%s", marks[i].action))) {
@@ -121,6 +120,6 @@ Err *inventory_item_mark(Req *req)
     }
     TRY(item_status_set(req->tx, found.item, str_of(marks[i].status)));
     TRY(requests_put_back(req, json_str(found.item, "id")));
-    TRY(item_represent(req->tx, found.item, &shown));
-    return reply_json(req, 200, shown);
+    TRY(item_represent(req->tx, &found));
+    return reply_json(req, 200, found.item);
 }

@@ -68,14 +68,11 @@ static Err *bound_items(Tx *tx, Json *const *records, size_t n, StrList *out)
     return NULL;
 }
 
-static Err *represent(Tx *tx, const ItemContexts *contexts, const StrList *bound)
+static Err *represent(Tx *tx, const ItemContext *context, bool is_bound)
 {
-    for (size_t i = 0; i < contexts->len; i++) {
-        const ItemContext *one = &contexts->at[i];
-        TRY(names_put(tx, one->item));
-        title_put(one->item, one);
-        json_set_bool(one->item, "isBoundWith", str_list_has(bound, json_str(one->item, "id")));
-    }
+    TRY(names_put(tx, context->item));
+    title_put(context->item, context);
+    json_set_bool(context->item, "isBoundWith", is_bound);
     return NULL;
 }
 
@@ -87,7 +84,10 @@ Err *items_represent(Tx *tx, Json **records, size_t n, void *context)
     (void)context;
     TRY(items_above(tx, records, n, &contexts));
     TRY(bound_items(tx, records, n, &bound));
-    return represent(tx, &contexts, &bound);
+    for (size_t i = 0; i < n; i++) {
+        TRY(represent(tx, &contexts.at[i], str_list_has(&bound, json_str(records[i], "id"))));
+    }
+    return NULL;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -123,17 +123,13 @@ static Err *bound_titles(Tx *tx, Str item_id, Json **out)
     return NULL;
 }
 
-Err *item_represent(Tx *tx, Json *item, Json **out)
+Err *item_represent(Tx *tx, const ItemContext *context)
 {
-    Json *titles = NULL, *shown = json_copy(item);
-    ItemContexts contexts = {0};
+    Json *titles = NULL;
 
-    TRY(items_above(tx, &shown, 1, &contexts));
-    TRY(represent(tx, &contexts, &(StrList){0}));
-    TRY(bound_titles(tx, json_str(item, "id"), &titles));
-    json_set_bool(shown, "isBoundWith", json_len(titles) > 0);
-    json_set(shown, "boundWithTitles", titles);
-    *out = shown;
+    TRY(bound_titles(tx, json_str(context->item, "id"), &titles));
+    TRY(represent(tx, context, json_len(titles) > 0));
+    json_set(context->item, "boundWithTitles", titles);
     return NULL;
 }
 

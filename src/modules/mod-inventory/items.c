@@ -59,11 +59,14 @@ static Err *item_find(Req *req, Json **out)
 
 Err *inventory_item_get(Req *req)
 {
-    Json *item = NULL, *shown = NULL;
+    ItemContext found;
 
-    TRY(item_find(req, &item));
-    TRY(item_represent(req->tx, item, &shown));
-    return reply_json(req, 200, shown);
+    TRY(item_by_id(req->tx, req_param(req, 0), &found));
+    if (!found.item) {
+        return err_text(404, "Not Found");
+    }
+    TRY(item_represent(req->tx, &found));
+    return reply_json(req, 200, found.item);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -240,7 +243,8 @@ static Err *circulation_notes_sign(Req *req, const Json *old, Json *item)
 
 Err *inventory_item_create(Req *req)
 {
-    Json *body = NULL, *shown = NULL;
+    Json *body = NULL;
+    ItemContexts shown = {0};
 
     TRY(req_body_object(req, &body));
     Json *item = item_from_body(body);
@@ -249,16 +253,19 @@ Err *inventory_item_create(Req *req)
     TRY(circulation_notes_sign(req, NULL, item));
     json_remove(item, "status.date");
     TRY(tx_insert(req->tx, &items, item));
-    TRY(item_represent(req->tx, item, &shown));
+    TRY(items_above(req->tx, &item, 1, &shown));
+    TRY(item_represent(req->tx, &shown.at[0]));
     reply_header(req, "location",
                  str_fmt("/inventory/items/" STR_FMT, STR_ARG(json_str(item, "id"))));
-    return reply_json(req, 201, shown);
+    return reply_json(req, 201, item);
 }
 
 static Err *item_store(Req *req, const Json *old, Json *item)
 {
     json_set_str(item, "id", json_str(old, "id"));
-    TRY(barcode_check(req->tx, item));
+    if (!str_eq(json_str(old, "barcode"), json_str(item, "barcode"))) {
+        TRY(barcode_check(req->tx, item));
+    }
     TRY(change_check(old, item));
     TRY(circulation_notes_sign(req, old, item));
     TRY(tx_update(req->tx, &items, item));
