@@ -1,6 +1,7 @@
 """Instances, holdings records, items, locations and their reference data.
 Source: spec/inventory.md 1-4."""
 
+import json
 import uuid
 
 import pytest
@@ -517,3 +518,80 @@ def test_the_marc_source_goes_with_its_instance(library, stock):
     library.delete(path).expect(204)
     stored = library.get("/instance-storage/instances/" + one["id"]).expect(200)
     assert "sourceRecordFormat" not in stored
+
+
+# Hierarchy ----------------------------------------------------------------------------------------
+
+
+def stream(text):
+    """Objects that stand one behind the other."""
+    decoder, objects = json.JSONDecoder(), []
+    while text:
+        one, end = decoder.raw_decode(text)
+        objects.append(one)
+        text = text[end:].lstrip()
+    return objects
+
+
+def hierarchy(library, *ids, skip=False):
+    answer = library.post("/inventory-hierarchy/items-and-holdings", {
+        "instanceIds": list(ids), "skipSuppressedFromDiscoveryRecords": skip})
+    assert answer.status == 200, answer.text
+    return stream(answer.text)
+
+
+def test_titles_come_with_holdings_and_items(library, stock):
+    holdings = stock.holdings(
+        callNumber="PN 1", callNumberTypeId=LC, temporaryLocationId=stock.annex,
+        notes=[{"note": "seen"}, {"note": "hidden", "staffOnly": True}, {"note": "seen"}],
+        electronicAccess=[{"uri": "u", "relationshipId": "f50c90c9-bae0-4add-9cd0-db9092dbc9dd"}])
+    item = stock.item(holdings, barcode=new_id())
+    unknown = new_id()
+    (title,) = hierarchy(library, holdings["instanceId"], unknown)
+    assert library.last.statements <= 6
+    assert title["instanceId"] == holdings["instanceId"] and title["modeOfIssuance"] == ""
+    above, below = title["holdings"][0], title["items"][0]
+    assert above["hrId"] == holdings["hrid"] and above["suppressFromDiscovery"] is False
+    assert above["location"]["effectiveLocation"]["id"] == stock.annex
+    assert above["location"]["effectiveLocation"]["campusName"]
+    assert above["callNumber"] == {"callNumber": "PN 1", "typeId": LC,
+                                   "typeName": "Library of Congress classification"}
+    assert above["notes"] == [{"note": "seen"}]
+    assert above["electronicAccess"][0]["name"] == "No information provided"
+    assert below["barcode"] == item["barcode"] and below["status"] == "Available"
+    assert below["materialType"] == "book" and below["permanentLoanType"] == "Can circulate"
+    assert below["holdingsRecordId"] == holdings["id"]
+    assert below["location"]["temporaryLocation"] == {}
+    assert hierarchy(library, unknown) == []
+
+
+def test_suppression_adds_up_downwards(library, stock):
+    instance = stock.instance(discoverySuppress=True)
+    hidden = stock.holdings(instance, discoverySuppress=True)
+    shown = stock.holdings(instance)
+    stock.item(hidden)
+    stock.item(shown)
+    stock.item(shown, discoverySuppress=True)
+    (title,) = hierarchy(library, instance["id"])
+    assert len(title["holdings"]) == 2 and len(title["items"]) == 3
+    assert all(r["suppressFromDiscovery"] for r in title["holdings"] + title["items"])
+    (title,) = hierarchy(library, instance["id"], skip=True)
+    assert [h["id"] for h in title["holdings"]] == [shown["id"]] and len(title["items"]) == 1
+
+
+def test_a_bound_item_is_listed_under_each_title(library, stock):
+    item = stock.item()
+    other = stock.holdings()
+    library.put("/inventory-storage/bound-withs", {"itemId": item["id"], "boundWithContents": [
+        {"holdingsRecordId": other["id"]}]}).expect(204)
+    own = library.get("/holdings-storage/holdings/" + item["holdingsRecordId"]).json["instanceId"]
+    first, second = hierarchy(library, own, other["instanceId"])
+    assert [i["holdingsRecordId"] for i in first["items"]] == [item["holdingsRecordId"]]
+    assert [i["holdingsRecordId"] for i in second["items"]] == [other["id"]]
+
+
+def test_the_hierarchy_wants_whole_requests(library):
+    path = "/inventory-hierarchy/items-and-holdings"
+    library.post(path, {"instanceIds": [new_id()]}).expect(422)
+    library.post(path, {"instanceIds": ["x"],
+                        "skipSuppressedFromDiscoveryRecords": False}).expect(400)

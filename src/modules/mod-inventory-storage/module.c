@@ -214,6 +214,12 @@ static const Route item_unsafe_routes[] = {
     {0},
 };
 
+static const Route hierarchy_routes[] = {
+    {POST, "/inventory-hierarchy/items-and-holdings", READ, items_and_holdings,
+     .permission = "inventory-storage.inventory-hierarchy.items-and-holdings.collection.post"},
+    {0},
+};
+
 static const Route record_bulk_routes[] = {
     {GET, "/record-bulk/ids", READ, record_ids,
      .permission = "inventory-storage.record-bulk.ids.get"},
@@ -256,6 +262,7 @@ static const Interface interfaces[] = {
     {"instance-storage-batch-sync", "2.0", instance_batch_routes, .latest = "3.1"},
     {"instance-storage-batch-sync-unsafe", "2.0", instance_unsafe_routes, .latest = "3.1"},
     {"instance-types", "2.0", OF(&instance_types)},
+    {"inventory-hierarchy", "0.8", hierarchy_routes},
     {"inventory-record-bulk", "1.1", record_bulk_routes},
     {"inventory-settings", "1.0", settings_routes, OF(&inventory_settings)},
     {"item-damaged-statuses", "1.0", OF(&item_damaged_statuses)},

@@ -52,6 +52,7 @@ extern const RecordType statistical_code_record;
 extern const RecordType subject_source_record;
 extern const RecordType subject_type_record;
 extern const RecordType bound_with_record;
+extern const RecordType hierarchy_request_record;
 extern const RecordType retrieve_entities_record;
 extern const RecordType bulk_upsert_record;
 extern const RecordType iteration_params_record;

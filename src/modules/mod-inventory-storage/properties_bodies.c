@@ -65,3 +65,12 @@ static const Property migration_request[] = {
 
 const RecordType migration_request_record = {"AsyncMigrationJobRequest",
                                              .properties = migration_request};
+
+static const Property hierarchy_request[] = {
+    {"instanceIds", STRING, REQUIRED | ARRAY | NO_EMPTY},
+    {"skipSuppressedFromDiscoveryRecords", BOOLEAN, REQUIRED},
+    {0},
+};
+
+const RecordType hierarchy_request_record = {"InventoryInstanceIds",
+                                             .properties = hierarchy_request};

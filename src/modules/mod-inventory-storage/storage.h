@@ -102,6 +102,8 @@ Err *marc_source_get(Req *req);
 Err *marc_source_put(Req *req);
 Err *marc_source_delete(Req *req);
 
+Err *items_and_holdings(Req *req);
+
 Err *dereferenced_list(Req *req);
 Err *dereferenced_get(Req *req);
 

@@ -28,7 +28,8 @@ static Err *target_check(Tx *tx, const Move *move, Str target)
     }
     // Here the errors are plain texts.
     Json *body = json_object(), *errors = json_array();
-    json_add(errors, json_string(str_fmt("%s with id=" STR_FMT " not found", move->target_name, STR_ARG(target))));
+    json_add(errors, json_string(str_fmt("%s with id=" STR_FMT " not found", move->target_name,
+                                         STR_ARG(target))));
     json_set(body, "errors", errors);
     return err_body(422, json_text(body));
 }
