@@ -133,6 +133,25 @@ Err *accounts_list(Req *req)
 }
 
 // ---------------------------------------------------------------------------------------------
+// One account
+
+Err *account_get(Req *req)
+{
+    Str id = str_lower(req_param(req, 0));
+    Chunk *chunk = NEW(Chunk);
+
+    if (uuid_is_uuid_shaped(id)) {
+        TRY(tx_get(req->tx, &accounts, id, &chunk->at[0]));
+    }
+    if (!chunk->at[0]) {
+        return err_text(404, "AccountObject does not exist");
+    }
+    chunk->len = 1;
+    TRY(chunk_decorate(req->tx, chunk));
+    return reply_json(req, 200, chunk->at[0]);
+}
+
+// ---------------------------------------------------------------------------------------------
 // Actions: the route says which
 
 typedef struct {

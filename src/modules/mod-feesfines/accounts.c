@@ -2,8 +2,6 @@
 // Source: spec/fees-fines.md 1, 2.
 #include "modules/mod-feesfines/fees.h"
 
-#include "modules/mod-inventory-storage/collections.h"
-
 // Where events of this module go; mod-circulation listens.
 #define TOPIC "feesfines.event"
 
@@ -46,25 +44,6 @@ Err *account_announce(Tx *tx, const Json *old, const Json *account)
     TRY(tx_emit(tx, TOPIC, "FEE_FINE_BALANCE_CHANGED", json_str(shown, "id"), NULL, payload));
     if (account && json_has(account, "loanId") && is_settled(account) && old) {
         return loan_fee_closed(tx, json_str(account, "loanId"));
-    }
-    return NULL;
-}
-
-// Clients follow the ids to the title; they come from the item as it is.
-Err *account_decorate(Tx *tx, Json *account)
-{
-    Json *item = NULL, *holding = NULL;
-
-    if (!json_has(account, "itemId")) {
-        return NULL;
-    }
-    TRY(tx_get(tx, &items, json_str(account, "itemId"), &item));
-    if (item) {
-        TRY(tx_get(tx, &holdings, json_str(item, "holdingsRecordId"), &holding));
-    }
-    if (holding) {
-        json_take(account, "holdingsRecordId", holding, "id");
-        json_take(account, "instanceId", holding, "instanceId");
     }
     return NULL;
 }

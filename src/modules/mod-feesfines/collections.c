@@ -82,14 +82,13 @@ const Collection accounts = {
     .table = "accounts",
     .path = "/accounts",
     .list_key = "accounts",
-    .ops = "Crud", // the list is a route of the module
+    .ops = "Cud", // reading adds ids of the title: routes of the module
     .permission = "accounts",
     .record = &account_record,
     .fields = accounts_fields,
     .uniques = accounts_keys,
     .has_result_info = true,
     .not_found = "AccountObject does not exist",
-    .on_read = account_decorate,
     .after_write = account_announce,
 };
 

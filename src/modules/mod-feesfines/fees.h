@@ -8,7 +8,6 @@
 
 // accounts.c
 Err *account_announce(Tx *tx, const Json *old, const Json *account);
-Err *account_decorate(Tx *tx, Json *account);
 // blocks.c
 Err *manual_block_announce(Tx *tx, const Json *old, const Json *block);
 // fee_types.c
@@ -87,6 +86,7 @@ WARN_UNUSED Err *account_refund(Tx *tx, AccountAction *action, Json *account, Mo
 // Handlers
 
 Err *accounts_list(Req *req);      // account_routes.c
+Err *account_get(Req *req);        // account_routes.c
 Err *account_action(Req *req);     // account_routes.c: the action is the last part of the path
 Err *feefine_create(Req *req);     // fee_types.c
 Err *feefine_put(Req *req);        // fee_types.c

@@ -49,6 +49,7 @@ static const Collection *const fees[] = {
 
 static const Route fee_routes[] = {
     {GET, "/accounts", READ, accounts_list, .permission = "accounts.collection.get"},
+    {GET, "/accounts/{id}", READ, account_get, .permission = "accounts.item.get"},
     ACTION("pay"),
     ACTION("waive"),
     ACTION("transfer"),
