@@ -1,6 +1,7 @@
 // Collections of mod-users: users and what belongs to them.
 #include "modules/mod-users/collections.h"
 
+#include "modules/mod-users/hooks.h"
 #include "modules/mod-users/properties.h"
 
 static const Field groups_fields[] = {
@@ -25,11 +26,12 @@ static const Field address_types_fields[] = {
     {0},
 };
 
+// Deleting looks for users with such addresses first: a route of the module.
 const Collection address_types = {
     .table = "addresstype",
     .path = "/addresstypes",
     .list_key = "addressTypes",
-    .ops = "LCrud",
+    .ops = "LCru",
     .permission = "addresstypes",
     .record = &address_type_record,
     .fields = address_types_fields,
@@ -51,6 +53,9 @@ const Collection departments = {
     .record = &department_record,
     .fields = unique_name_and_code,
     .is_cached = true,
+    .on_read = department_read,
+    .before_delete = department_before_delete,
+    .explain = department_explain,
 };
 
 static const Field users_fields[] = {
@@ -83,19 +88,22 @@ static const Join users_joins[] = {
     {0},
 };
 
+// PUT and deleting many have texts of their own: routes of the module.
 const Collection users = {
     .table = "users",
     .path = "/users",
     .list_key = "users",
-    .ops = "LCDrud",
+    .ops = "LCrd",
     .permission = "users",
     .record = &user_record,
     .fields = users_fields,
     .joins = users_joins,
     .event = "users.users",
-    .delete_needs_query = true,
+    .put_errors_are_text = true,
     .has_result_info = true,
     .not_found = "%s",
+    .before_write = user_before_write,
+    .explain = user_explain,
 };
 
 static const Field proxies_fields[] = {
@@ -118,9 +126,10 @@ const Collection proxies = {
     .record = &proxy_record,
     .fields = proxies_fields,
     .uniques = proxies_keys,
+    .explain = proxy_explain,
 };
 
-// Listing and deleting go by parameters instead of CQL: routes of the module.
+// Listing and deleting go by parameters instead of CQL, POST answers no body: routes of the module.
 static const Field user_tenants_fields[] = {
     {"user_id", "userId", TEXT | INDEX},
     {"username", "username", TEXT | INDEX},
@@ -133,7 +142,7 @@ const Collection user_tenants = {
     .table = "user_tenant",
     .path = "/user-tenants",
     .list_key = "userTenants",
-    .ops = "C",
+    .ops = "",
     .permission = "user-tenants",
     .record = &user_tenant_record,
     .fields = user_tenants_fields,
@@ -144,7 +153,6 @@ const Collection patron_pins = {
     .record = &patron_pin_record,
 };
 
-// PUT of the whole list, refId and the checks of users are code of the module.
 static const Field custom_fields_fields[] = {
     {"ref_id", "refId", TEXT | UNIQUE},
     {"entity_type", "entityType", TEXT | INDEX},
@@ -161,7 +169,9 @@ const Collection custom_fields = {
     .record = &custom_field_record,
     .fields = custom_fields_fields,
     .is_cached = true,
-    .default_sort = "order",
+    .default_sort = "order/number",
+    .before_write = custom_field_before_write,
+    .after_write = custom_field_after_write,
 };
 
 static const Field staging_users_fields[] = {
@@ -186,6 +196,12 @@ const Collection staging_users = {
     .permission = "staging-users",
     .record = &staging_user_record,
     .fields = staging_users_fields,
+    .before_write = staging_before_write,
+};
+
+static const Field user_settings_fields[] = {
+    {"key_name", "key", TEXT | UNIQUE | KEEP_ACCENTS},
+    {0},
 };
 
 const Collection user_settings = {
@@ -195,6 +211,8 @@ const Collection user_settings = {
     .ops = "LCrud",
     .permission = "users.settings",
     .record = &user_setting_record,
+    .fields = user_settings_fields,
+    .locking = FAIL_ON_CONFLICT,
 };
 
 const Collection profile_pictures = {
