@@ -15,6 +15,7 @@
 #include "modules/mod-permissions/permissions.h"
 #include "modules/mod-users-bl/users_bl.h"
 #include "modules/mod-users/users.h"
+#include "modules/octavo/native.h"
 
 const Module *const all_modules[] = {
     &mod_authtoken,
@@ -31,5 +32,6 @@ const Module *const all_modules[] = {
     &mod_permissions,
     &mod_users,
     &mod_users_bl,
+    &octavo_module, // last: its empty lists give way to real ones
     NULL,
 };

@@ -321,3 +321,28 @@ def test_a_forwarded_request_never_finds_an_open_tenant(operator, tenant):
     Client(operator.server, tenant).get("/users").expect(200)
     forwarded = Client(operator.server, tenant, headers={"x-forwarded-for": "192.0.2.1"})
     forwarded.get("/users").expect(400)
+
+
+# The program's own interface ----------------------------------------------------------------------
+
+
+def test_health_and_version_need_no_token(library):
+    assert library.anybody.get("/octavo/health/live").expect(200) == "OK"
+    assert library.anybody.get("/octavo/health/ready").expect(200)["ready"] is True
+    assert library.anybody.get("/octavo/version").expect(200)["version"]
+
+
+def test_figures_of_the_process_are_for_its_operators(library, own_server):
+    assert "octavo_store_commits_total" in library.get("/octavo/metrics").expect(200)
+    library.user([]).get("/octavo/metrics").expect(403)
+    closed = Library(own_server("--gateway.tenant_operators=off"), "diku").login()
+    closed.get("/octavo/metrics").expect(403)
+
+
+def test_lists_of_modules_that_are_not_built_are_empty(library):
+    for path, key in (("/orders/titles", "titles"), ("/orders/pieces", "pieces"),
+                      ("/orders/holding-summary/1", "holdingSummaries"),
+                      ("/orders/order-lines", "poLines"),
+                      ("/remote-storage/mappings", "mappings"), ("/copycat/profiles", "profiles")):
+        assert library.get(path, query="cql.allRecords=1").expect(200) == {
+            key: [], "totalRecords": 0}
