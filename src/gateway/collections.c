@@ -226,7 +226,7 @@ Err *reply_created(Req *req, const Collection *of, const Json *doc)
         TRY(of->on_read(req->tx, copy));
         shown = copy;
     }
-    reply_header(req, "location", str_fmt("%s/" STR_FMT, of->path, STR_ARG(json_str(doc, "id"))));
+    reply_header(req, "Location", str_fmt("%s/" STR_FMT, of->path, STR_ARG(json_str(doc, "id"))));
     return reply_json(req, 201, shown);
 }
 

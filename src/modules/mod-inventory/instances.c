@@ -67,7 +67,7 @@ Err *inventory_instance_create(Req *req)
     TRY(req_body_object(req, &body));
     TRY(instance_insert(req->tx, body, &instance));
     TRY(shown(req, instance, &answer));
-    reply_header(req, "location",
+    reply_header(req, "Location",
                  str_fmt("/inventory/instances/" STR_FMT, STR_ARG(json_str(instance, "id"))));
     return reply_json(req, 201, answer);
 }

@@ -255,7 +255,7 @@ Err *inventory_item_create(Req *req)
     TRY(tx_insert(req->tx, &items, item));
     TRY(items_above(req->tx, &item, 1, &shown));
     TRY(item_represent(req->tx, &shown.at[0]));
-    reply_header(req, "location",
+    reply_header(req, "Location",
                  str_fmt("/inventory/items/" STR_FMT, STR_ARG(json_str(item, "id"))));
     return reply_json(req, 201, item);
 }
