@@ -6,6 +6,8 @@ import uuid
 
 import pytest
 
+from octavo import Library
+
 BOOK = "1a54b431-2e4f-452d-9cae-9cee66c9a892"
 DVD = "5ee11d91-f7e8-481d-b079-65d708582ccc"
 CAN_CIRCULATE = "2b94c631-fca9-4892-a730-03ee529ffe27"
@@ -208,8 +210,17 @@ def test_what_is_referenced_stays(library, stock):
 
 
 def test_missing_members_are_named(library, stock):
-    body = {"instanceId": stock.instance()["id"], "permanentLocationId": stock.main}
+    body = {"instanceId": stock.instance()["id"]}
     error = library.post("/holdings-storage/holdings", body).expect(422)["errors"][0]
+    assert error["message"] == "must not be null"
+    assert error["parameters"][0]["key"] == "permanentLocationId"
+
+
+def test_only_newer_releases_ask_for_the_source_of_holdings(library, stock, own_server):
+    body = {"instanceId": stock.instance()["id"], "permanentLocationId": stock.main}
+    library.post("/holdings-storage/holdings", body).expect(201)
+    newest = Library(own_server("--gateway.interfaces=latest"), "diku").login()
+    error = newest.post("/holdings-storage/holdings", body).expect(422)["errors"][0]
     assert error["message"] == "must not be null"
     assert error["parameters"][0]["key"] == "sourceId"
 

@@ -155,6 +155,10 @@ static const Route instance_routes[] = {
 };
 
 static const Route holdings_routes[] = {
+    {POST, "/holdings-storage/holdings", WRITE, holdings_create,
+     .permission = "inventory-storage.holdings.item.post", .collection = &holdings},
+    {PUT, "/holdings-storage/holdings/{id}", WRITE, holdings_put,
+     .permission = "inventory-storage.holdings.item.put", .collection = &holdings},
     {DELETE, "/holdings-storage/holdings", WRITE, records_delete,
      .permission = "inventory-storage.holdings.collection.delete", .collection = &holdings},
     {POST, "/holdings-storage/holdings/retrieve", READ, records_retrieve,

@@ -16,6 +16,31 @@ Err *item_create(Req *req)
     return reply_created(req, &items, doc);
 }
 
+// FOLIO's baseline takes holdings records without a source, as its clients of that time send them;
+// newer releases do not (decision 1).
+static Err *source_check(const Req *req)
+{
+    if (json_has(req->json, "sourceId") ||
+        !str_eq(app_option(req->app, "gateway.interfaces", "baseline"), S("latest"))) {
+        return NULL;
+    }
+    Err *err = rule_error(S("must not be null"), "sourceId", S("null"));
+    err->code = S("jakarta.validation.constraints.NotNull.message");
+    return err;
+}
+
+Err *holdings_create(Req *req)
+{
+    TRY(source_check(req));
+    return collection_create(req);
+}
+
+Err *holdings_put(Req *req)
+{
+    TRY(source_check(req));
+    return collection_put(req);
+}
+
 Err *records_delete(Req *req)
 {
     Str query = req_query_text(req, "query");

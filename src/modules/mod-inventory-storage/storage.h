@@ -64,6 +64,8 @@ WARN_UNUSED Err *deleted_note(Tx *tx, const Collection *of, const Json *record);
 // Handlers
 
 Err *item_create(Req *req);
+Err *holdings_create(Req *req);
+Err *holdings_put(Req *req);
 Err *records_delete(Req *req);
 Err *records_retrieve(Req *req);
 Err *instance_patch(Req *req);
