@@ -89,16 +89,17 @@ def test_every_guarded_route_names_the_permission_that_is_missing(library, guard
 
 @pytest.mark.skipif(not FOLIO_ROUTES.exists(), reason="FOLIO's route list is not here")
 def test_routes_are_guarded_by_the_permissions_of_folio():
-    def key(method, path):
-        return method, re.sub(r"\{[^}]*\}", "{}", path).rstrip("*")
+    def key(route):
+        return (route["module"], route["method"],
+                re.sub(r"\{[^}]*\}", "{}", route["path"]).rstrip("*"))
 
     with open(FOLIO_ROUTES, newline="") as file:
-        folio = {key(r["method"], r["path"]): r["permissionsRequired"].split()
+        folio = {key(r): r["permissionsRequired"].split()
                  for r in csv.DictReader(file) if not r["interface"].startswith("_")}
     differences = []
     # Not compared: what FOLIO leaves open, and the empty lists that stand in for missing modules.
     for route in (r for r in routes() if r["module"] != "octavo"):
-        wanted = folio.get(key(route["method"], route["path"]))
+        wanted = folio.get(key(route))
         if wanted and sorted(wanted) != sorted(route["permissionsRequired"].split()):
             differences.append(f"{route['module']} {route['method']} {route['path']}: "
                                f"{route['permissionsRequired']} instead of {' '.join(wanted)}")
