@@ -141,3 +141,33 @@ def errors_of(answer, status=422):
 
 def messages_of(answer, status=422):
     return [e["message"] for e in errors_of(answer, status)]
+
+
+def request_body(world, item, patron, kind="Hold", **members):
+    """A request as staff clients send it."""
+    body = {"id": new_id(), "requestLevel": "Item", "requestType": kind, "requesterId": patron["id"],
+            "requestDate": "2026-01-01T10:00:00Z", "itemId": item["id"], "instanceId": item["instanceId"],
+            "holdingsRecordId": item["holdingsRecordId"], "fulfillmentPreference": "Hold Shelf",
+            "pickupServicePointId": world.desk, **members}
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def place(world, item, patron, kind="Hold", api=None, **members):
+    return (api or world.api).post("/circulation/requests", request_body(world, item, patron, kind, **members))
+
+
+def title_body(world, instance, patron, kind="Hold", **members):
+    body = {"id": new_id(), "requestLevel": "Title", "requestType": kind, "requesterId": patron["id"],
+            "requestDate": "2026-01-01T10:00:00Z", "instanceId": instance,
+            "fulfillmentPreference": "Hold Shelf", "pickupServicePointId": world.desk, **members}
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def place_title(world, instance, patron, kind="Hold", api=None, **members):
+    return (api or world.api).post("/circulation/requests", title_body(world, instance, patron, kind, **members))
+
+
+def positions(world, item):
+    """Open requests of the item, (id, position) in their order."""
+    found = world.api.get(f"/circulation/requests/queue/item/{item['id']}").expect(200)
+    return [(one["id"], one["position"]) for one in found["requests"]]

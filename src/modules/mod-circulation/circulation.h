@@ -215,6 +215,8 @@ WARN_UNUSED Err *queue_begin_fulfilment(Tx *tx, Queue *queue, Json *request, con
                                         Str service_point_id);
 void queue_add(Queue *queue, Json *request);    // at the end
 void queue_remove(Queue *queue, Json *request); // the request keeps no position
+// Closes gaps and saves.
+WARN_UNUSED Err *queue_renumber(Tx *tx, Queue *queue);
 // Writes what changed, positions first cleared where they would collide.
 WARN_UNUSED Err *queue_save(Tx *tx, Queue *queue);
 
@@ -284,6 +286,10 @@ Err *loans_list(Req *req);
 Err *loans_get(Req *req);
 Err *requests_list(Req *req);
 Err *requests_get(Req *req);
+Err *requests_create(Req *req);
+Err *requests_put(Req *req);
+Err *requests_delete(Req *req);
+Err *requests_delete_all(Req *req);
 Err *settings_create(Req *req);
 Err *rules_get(Req *req);
 Err *rules_put(Req *req);

@@ -24,6 +24,16 @@ static const Route circulation_routes[] = {
      .permission = "circulation.requests.collection.get"},
     {GET, "/circulation/requests/{id}", READ, requests_get,
      .permission = "circulation.requests.item.get"},
+    {POST, "/circulation/requests", WRITE, requests_create,
+     .permission = "circulation.requests.item.post",
+     .desired = "circulation.override-patron-block circulation.override-patron-block.post",
+     .is_idempotent = true},
+    {PUT, "/circulation/requests/{id}", WRITE, requests_put,
+     .permission = "circulation.requests.item.put"},
+    {DELETE, "/circulation/requests/{id}", WRITE, requests_delete,
+     .permission = "circulation.requests.item.delete"},
+    {DELETE, "/circulation/requests", WRITE, requests_delete_all,
+     .permission = "circulation.requests.collection.delete"},
     {0},
 };
 

@@ -287,6 +287,12 @@ Err *queue_begin_fulfilment(Tx *tx, Queue *queue, Json *request, const ItemView 
     return NULL;
 }
 
+Err *queue_renumber(Tx *tx, Queue *queue)
+{
+    renumber(queue);
+    return queue_save(tx, queue);
+}
+
 Err *queue_save(Tx *tx, Queue *queue)
 {
     RequestChange *changes = NEW_ARRAY(RequestChange, queue->len + 1);
