@@ -179,6 +179,14 @@ static void each_fault_is_told_with_its_line(void **state)
     }
 }
 
+static void the_fallback_may_stand_behind_the_priority(void **state)
+{
+    (void)state;
+    assert_str(loan_policy_of(S("priority: t, s, c, b, a, m, g " FALLBACK "m book" POLICIES("1")),
+                              &student_book),
+               "l1");
+}
+
 static void comments_empty_lines_and_line_ends_are_free(void **state)
 {
     (void)state;
@@ -202,6 +210,7 @@ int main(void)
         cmocka_unit_test(an_unknown_campus_matches_no_criterion),
         cmocka_unit_test(a_match_tells_which_criteria_its_line_names),
         cmocka_unit_test(each_fault_is_told_with_its_line),
+        cmocka_unit_test(the_fallback_may_stand_behind_the_priority),
         cmocka_unit_test(comments_empty_lines_and_line_ends_are_free),
     };
 

@@ -28,7 +28,7 @@ typedef struct {
 typedef struct {
     Str rest; // of the text behind the current line
     Str line; // the current line without its end
-    int line_number;
+    int line_number, priority_line;
     size_t at; // next byte in `line`
     Token token;
 
@@ -277,8 +277,7 @@ static Err *parse_priority(Parser *parser)
     }
     TRY(next_token(parser));
     TRY(expect_mark(parser, ':'));
-    TRY(parse_precedences(parser));
-    return parser->token.kind == TOKEN_END ? NULL : unexpected(parser, "end of line");
+    return parse_precedences(parser);
 }
 
 // --- criteria and policies
@@ -522,7 +521,8 @@ static Err *parse_fallback(Parser *parser)
 {
     Rule rule = {0};
 
-    if (parser->token.column != 0 || !is_word(parser, "fallback-policy")) {
+    if ((parser->token.column != 0 && parser->line_number != parser->priority_line) ||
+        !is_word(parser, "fallback-policy")) {
         return unexpected(parser, "'fallback-policy'");
     }
     TRY(next_token(parser));
@@ -544,7 +544,11 @@ static Err *parse_lines(Parser *parser)
 
     TRY(next_line(parser, &has));
     TRY(parse_priority(parser));
-    TRY(next_line(parser, &has));
+    parser->priority_line = parser->line_number;
+    // What comes next may stand in the same line.
+    if (parser->token.kind == TOKEN_END) {
+        TRY(next_line(parser, &has));
+    }
     if (!parser->is_fallback_last) {
         TRY(parse_fallback(parser));
         TRY(next_line(parser, &has));
