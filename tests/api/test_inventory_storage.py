@@ -606,3 +606,68 @@ def test_the_hierarchy_wants_whole_requests(library):
     library.post(path, {"instanceIds": [new_id()]}).expect(422)
     library.post(path, {"instanceIds": ["x"],
                         "skipSuppressedFromDiscoveryRecords": False}).expect(400)
+
+
+# Feeds --------------------------------------------------------------------------------------------
+
+
+def changed(library, **query):
+    answer = library.get("/inventory-hierarchy/updated-instance-ids", **query)
+    assert answer.status == 200, answer.text
+    return {row["instanceId"]: row for row in stream(answer.text)}
+
+
+def test_changed_titles_are_told_with_deleted_ones(fresh_library):
+    early, late = (Stock(fresh_library) for _ in range(2))
+    early.library = fresh_library.at("2030-01-01T00:00:00Z")
+    late.library = fresh_library.at("2031-01-01T00:00:00Z")
+    first, second = early.instance(), late.instance(discoverySuppress=True)
+    gone = early.instance()
+    fresh_library.at("2032-01-01T00:00:00Z").delete(
+        "/instance-storage/instances/" + gone["id"]).expect(204)
+    assert set(changed(fresh_library)) == {first["id"], gone["id"]}
+    both = changed(fresh_library, skipSuppressedFromDiscoveryRecords="false")
+    assert both[second["id"]]["suppressFromDiscovery"] == "true"
+    assert both[second["id"]]["updatedDate"] == "2031-01-01T00:00:00.000Z"
+    assert both[gone["id"]] == {"instanceId": gone["id"], "source": "FOLIO", "deleted": "true",
+                                "updatedDate": "2032-01-01T00:00:00.000Z",
+                                "suppressFromDiscovery": "false"}
+    assert set(changed(fresh_library, deletedRecordSupport="false")) == {first["id"]}
+    span = {"startDate": "2030-06-01T00:00:00Z", "endDate": "2031-06-01T00:00:00Z",
+            "skipSuppressedFromDiscoveryRecords": "false"}
+    assert set(changed(fresh_library, **span)) == {second["id"]}
+    late.holdings(first)
+    assert set(changed(fresh_library, **span)) == {second["id"]}
+    assert set(changed(fresh_library, **span, onlyInstanceUpdateDate="false")) == {
+        first["id"], second["id"]}
+    assert changed(fresh_library, source="MARC") == {}
+    fresh_library.get("/inventory-hierarchy/updated-instance-ids", startDate="x").expect(400)
+
+
+def test_harvesters_get_enriched_titles(library, stock):
+    holdings = stock.holdings(electronicAccess=[{"uri": "above"}])
+    item = stock.item(holdings, electronicAccess=[{"uri": "own"}])
+    answer = library.post("/oai-pmh-view/enrichedInstances", {
+        "instanceIds": [holdings["instanceId"]], "skipSuppressedFromDiscoveryRecords": False})
+    (title,) = stream(answer.text)
+    assert title["instanceid"] == holdings["instanceId"]
+    shown = title["itemsandholdingsfields"]["items"][0]
+    assert shown["id"] == item["id"]
+    assert [a["uri"] for a in shown["electronicAccess"]] == ["own", "above"]
+    assert shown["location"]["location"]["institutionId"] == stock.units["institutionId"]
+
+
+def test_views_hold_whole_records(library, stock):
+    holdings = stock.holdings(stock.instance(title="view " + new_id()))
+    item = stock.item(holdings)
+    query = f"instance.id=={holdings['instanceId']}"
+    found = library.get("/inventory-view/instances", query=query).expect(200)
+    assert found["totalRecords"] == 1
+    (one,) = found["instances"]
+    assert one["holdingsRecords"] == [holdings] and one["items"] == [item]
+    assert one["isBoundWith"] is False and one["instance"]["id"] == holdings["instanceId"]
+    found = library.get("/inventory-view/instance-set", query=f"id=={holdings['instanceId']}",
+                        limit=10, instance="true", items="true").expect(200)
+    (one,) = found["instanceSets"]
+    assert one["items"] == [item] and "holdingsRecords" not in one
+    library.get("/inventory-view/instance-set").expect(400)

@@ -305,3 +305,68 @@ Err *title_stock_view(Tx *tx, const TitleStock *stock, Json **out)
     *out = view;
     return NULL;
 }
+
+// ---------------------------------------------------------------------------------------------
+// The form of the OAI-PMH view: lower-case keys, the item's links followed by those of its holdings
+
+static Err *enriched_location(Tx *tx, Json *view, Str id)
+{
+    Json *place = NULL, *both = json_object();
+    LocationContext found;
+
+    TRY(location_view(tx, id, &place));
+    TRY(location_by_id(tx, id, &found));
+    json_take(place, "institutionId", found.location, "institutionId");
+    json_take(place, "campusId", found.location, "campusId");
+    json_take(place, "libraryId", found.location, "libraryId");
+    json_take(both, "name", place, "name");
+    json_set(both, "location", place);
+    json_set(view, "location", both);
+    return NULL;
+}
+
+static bool is_in_use(Tx *tx, Str location_id)
+{
+    LocationContext found;
+    Err *err = location_by_id(tx, location_id, &found);
+
+    return err || !found.location || json_flag(found.location, "isActive", true);
+}
+
+static Err *enriched_add(Tx *tx, Json *to, Json *view, const Json *record)
+{
+    TRY(enriched_location(tx, view, json_str(record, "effectiveLocationId")));
+    json_add(to, view);
+    return NULL;
+}
+
+Err *title_enriched_view(Tx *tx, const TitleStock *stock, Json **out)
+{
+    Json *fields = json_object(), *above = json_array(), *below = json_array();
+
+    for (size_t i = 0; i < stock->item_count; i++) {
+        const HeldItem *held = &stock->items[i];
+        Json *view = NULL, *links = json_object();
+        if (!is_in_use(tx, json_str(held->item, "effectiveLocationId"))) {
+            continue;
+        }
+        TRY(item_view(tx, stock->instance, held, &view));
+        TRY(access_put(tx, links, held->holdings));
+        JSON_EACH(link, json_get(links, "electronicAccess"))
+        {
+            json_add(json_get(view, "electronicAccess"), json_copy(link));
+        }
+        TRY(enriched_add(tx, below, view, held->item));
+    }
+    for (size_t i = 0; i < stock->holdings.len; i++) {
+        Json *view = NULL;
+        TRY(holdings_view(tx, stock->instance, stock->holdings.at[i], &view));
+        TRY(enriched_add(tx, above, view, stock->holdings.at[i]));
+    }
+    json_set(fields, "items", below);
+    json_set(fields, "holdings", above);
+    *out = json_object();
+    json_take(*out, "instanceid", stock->instance, "id");
+    json_set(*out, "itemsandholdingsfields", fields);
+    return NULL;
+}

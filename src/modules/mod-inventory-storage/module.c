@@ -221,6 +221,30 @@ static const Route item_unsafe_routes[] = {
 static const Route hierarchy_routes[] = {
     {POST, "/inventory-hierarchy/items-and-holdings", READ, items_and_holdings,
      .permission = "inventory-storage.inventory-hierarchy.items-and-holdings.collection.post"},
+    {GET, "/inventory-hierarchy/updated-instance-ids", NONE, changed_titles,
+     .permission = "inventory-storage.inventory-hierarchy.updated-instances-ids.collection.get"},
+    {0},
+};
+
+static const Route oai_routes[] = {
+    {GET, "/oai-pmh-view/instances", NONE, changed_titles,
+     .permission = "inventory-storage.oai-pmh-view.instances.collection.get"},
+    {GET, "/oai-pmh-view/updatedInstanceIds", NONE, changed_titles,
+     .permission = "inventory-storage.oai-pmh-view.updatedinstanceids.collection.get"},
+    {POST, "/oai-pmh-view/enrichedInstances", READ, enriched_instances,
+     .permission = "inventory-storage.oai-pmh-view.enrichedinstances.collection.post"},
+    {0},
+};
+
+static const Route view_routes[] = {
+    {GET, "/inventory-view/instances", READ, inventory_view_instances,
+     .permission = "inventory-storage.inventory-view.instances.collection.get"},
+    {0},
+};
+
+static const Route set_routes[] = {
+    {GET, "/inventory-view/instance-set", READ, inventory_view_sets,
+     .permission = "inventory-storage.inventory-view.instance-set.get"},
     {0},
 };
 
@@ -269,6 +293,8 @@ static const Interface interfaces[] = {
     {"inventory-hierarchy", "0.8", hierarchy_routes},
     {"inventory-record-bulk", "1.1", record_bulk_routes},
     {"inventory-settings", "1.0", settings_routes, OF(&inventory_settings)},
+    {"inventory-view", "2.0", view_routes, .latest = "3.2"},
+    {"inventory-view-instance-set", "2.0", set_routes, .latest = "3.2"},
     {"item-damaged-statuses", "1.0", OF(&item_damaged_statuses)},
     {"item-note-types", "1.0", OF(&item_note_types)},
     {"item-storage", "10.1", item_routes, OF(&items), .latest = "11.2"},
@@ -281,6 +307,7 @@ static const Interface interfaces[] = {
     {"material-types", "2.2", OF(&material_types)},
     {"modes-of-issuance", "1.1", OF(&modes_of_issuance)},
     {"nature-of-content-terms", "1.0", OF(&nature_of_content_terms)},
+    {"oaipmhview", "1.1", oai_routes},
     {"service-points", "3.5", service_point_routes, OF(&service_points)},
     {"service-points-users", "1.0", OF(&service_points_users)},
     {"shelf-locations", "1.1", shelf_location_routes},

@@ -105,6 +105,10 @@ Err *marc_source_put(Req *req);
 Err *marc_source_delete(Req *req);
 
 Err *items_and_holdings(Req *req);
+Err *enriched_instances(Req *req);
+Err *changed_titles(Req *req);
+Err *inventory_view_instances(Req *req);
+Err *inventory_view_sets(Req *req);
 
 Err *dereferenced_list(Req *req);
 Err *dereferenced_get(Req *req);
