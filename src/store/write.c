@@ -162,6 +162,21 @@ static Err *worded(Err *err, bool as_text)
 // ---------------------------------------------------------------------------------------------
 // Insert
 
+// A record that repeats a stored id and another unique value too: FOLIO's database looks at the id
+// first, SQLite at the key it made last.
+static Err *violation_order(Tx *tx, const Collection *of, const Json *doc, Violation *violation)
+{
+    Known same = {0};
+
+    TRY(record_read(tx, of, json_str(doc, "id"), &same));
+    if (same.text.at) {
+        violation->columns = (StrList){0};
+        str_list_add(&violation->columns, S("id"));
+        violation->index = (Str){0};
+    }
+    return NULL;
+}
+
 static Err *row_insert(Tx *tx, const Shape *shape, const Json *doc, Str text)
 {
     Arg args[COLUMNS_MAX + 4];
@@ -179,6 +194,7 @@ static Err *row_insert(Tx *tx, const Shape *shape, const Json *doc, Str text)
     Err *err =
         sql_exec(tx, shape->sql_insert, (Args){args, shape->column_count + 4}, NULL, &violation);
     if (err && violation.is_unique) {
+        TRY(violation_order(tx, shape->of, doc, &violation));
         return worded(conflict_unique(tx, shape, &violation, doc), shape->of->post_errors_are_text);
     }
     return err;
