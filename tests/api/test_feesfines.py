@@ -151,6 +151,8 @@ def test_names_of_policies_are_their_own(library, path, code):
     library.post(path, sent).expect(201)
     refused = library.post(path, {**sent, "id": new_id()}).expect(422)
     assert refused["errors"][0]["code"] == code
+    again = library.post(path, sent).expect(422)["errors"][0]
+    assert again["message"].startswith("id value already exists in table ")
 
 
 def test_policies_charge_no_negative_amounts(library):

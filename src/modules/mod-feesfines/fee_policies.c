@@ -31,45 +31,25 @@ Err *lost_policy_check(Tx *tx, const Json *old, Json *policy)
         P("lostItemProcessingFee", json_scalar_text(json_get(policy, "lostItemProcessingFee"))));
 }
 
-// A record that has both the id and the name of a stored one: FOLIO tells of the name.
-static Err *duplicate_name(Tx *tx, const Collection *of, Conflict kind, const Json *policy,
-                           Err *error, Err **out)
-{
-    Json *same = NULL;
-
-    *out = kind == CONFLICT_UNIQUE ? error : NULL;
-    if (kind == CONFLICT_ID) {
-        TRY(tx_find(tx, of, "name", json_str(policy, "name"), &same));
-        *out = same ? error : NULL;
-    }
-    return NULL;
-}
-
 Err *overdue_policy_explain(Tx *tx, Conflict kind, const Field *field, Str value,
                             const Json *policy)
 {
-    Err *out = NULL;
-
-    (void)field, (void)value;
-    TRY(duplicate_name(tx, &overdue_fine_policies, kind, policy,
-                       err_422(S("feesfines.policy.overdue.duplicate"),
-                               S("The Overdue fine policy name entered already exists. Please "
-                                 "enter a different name.")),
-                       &out));
-    return out;
+    (void)tx, (void)field, (void)value, (void)policy;
+    return kind != CONFLICT_UNIQUE
+               ? NULL
+               : err_422(S("feesfines.policy.overdue.duplicate"),
+                         S("The Overdue fine policy name entered already exists. Please enter a "
+                           "different name."));
 }
 
 Err *lost_policy_explain(Tx *tx, Conflict kind, const Field *field, Str value, const Json *policy)
 {
-    Err *out = NULL;
-
-    (void)field, (void)value;
-    TRY(duplicate_name(tx, &lost_item_fee_policies, kind, policy,
-                       err_422(S("feesfines.policy.lost.duplicate"),
-                               S("The Lost item fee policy name entered already exists. Please "
-                                 "enter a different name.")),
-                       &out));
-    return out;
+    (void)tx, (void)field, (void)value, (void)policy;
+    return kind != CONFLICT_UNIQUE
+               ? NULL
+               : err_422(S("feesfines.policy.lost.duplicate"),
+                         S("The Lost item fee policy name entered already exists. Please enter a "
+                           "different name."));
 }
 
 Err *overdue_policy_must_be_unused(Tx *tx, const Json *policy)
