@@ -381,6 +381,9 @@ static Err *prepare_module(Plan *plan, Db *db, const Step *step)
     if (n) {
         TRY(db_migrate(db, tables, n));
     }
+    if (!step->from.len) {
+        TRY(refdata_load(db, module, "always"));
+    }
     if (options->reference) {
         TRY(refdata_load(db, module, "reference"));
     }

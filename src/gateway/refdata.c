@@ -1,7 +1,8 @@
 // Reference data a new tenant gets: tab-separated tables embedded in the program.
 //
 // Line 1: "@ <table>"; line 2: JSON paths, ":json" behind those whose cells are JSON; then one
-// record a line, empty cells are absent; \t \n \\ are escapes. Existing records are replaced.
+// record a line, empty cells are absent; \t \n \\ are escapes. Existing records are replaced, but
+// those of kind "always": what a module cannot work without, loaded with its first enabling.
 // Source: spec/storage-and-cql.md 1.7.
 #include "gateway/internal.h"
 
@@ -106,6 +107,7 @@ typedef struct {
     const Collection *of;
     Json **at;
     size_t len;
+    bool keeps_existing;
 } Batch;
 
 static Err *store_batch(Tx *tx, void *context)
@@ -121,13 +123,16 @@ static Err *store_batch(Tx *tx, void *context)
             TRY(tx_insert(tx, batch->of, doc));
             continue;
         }
+        if (batch->keeps_existing) {
+            continue;
+        }
         json_take(doc, "_version", old, "_version");
         TRY(tx_update(tx, batch->of, doc));
     }
     return NULL;
 }
 
-static Err *load_file(Db *db, const Module *module, const Asset *asset)
+static Err *load_file(Db *db, const Module *module, const Asset *asset, bool keeps_existing)
 {
     Str text = {asset->at, (size_t)(asset->end - asset->at)}, table;
     Docs docs;
@@ -142,7 +147,8 @@ static Err *load_file(Db *db, const Module *module, const Asset *asset)
                         STR_ARG(table));
     }
     for (size_t at = 0; at < docs.len; at += BATCH) {
-        Batch batch = {*of, docs.at + at, docs.len - at < BATCH ? docs.len - at : BATCH};
+        Batch batch = {*of, docs.at + at, docs.len - at < BATCH ? docs.len - at : BATCH,
+                       keeps_existing};
         TRY(tx_run(db, &(TxOptions){.kind = WRITE, .is_batch = true}, store_batch, &batch));
     }
     return NULL;
@@ -153,7 +159,7 @@ Err *refdata_load(Db *db, const Module *module, const char *kind)
     const char *prefix = str_z(str_fmt("refdata/%s/%s/", module->name, kind));
     const Asset *asset = NULL;
     for (size_t i = 0; (asset = asset_at(prefix, i)) != NULL; i++) {
-        Err *err = load_file(db, module, asset);
+        Err *err = load_file(db, module, asset, str_eq_z(S("always"), kind));
         if (err) {
             return err_text(err->status, "%s: " STR_FMT, asset->name, STR_ARG(err->message));
         }

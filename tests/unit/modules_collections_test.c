@@ -124,10 +124,10 @@ static void store_file(Tenancy *t, size_t m, const Asset *asset)
 
 static void reference_and_sample_records_are_stored(void **state)
 {
-    static const char *const kinds[] = {"reference", "sample"};
+    static const char *const kinds[] = {"always", "reference", "sample"};
     const Asset *asset = NULL;
 
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < 3; k++) {
         for (size_t m = 0; m < MODULES; m++) {
             const char *prefix = str_z(str_fmt("refdata/%s/%s/", modules[m].name, kinds[k]));
             for (size_t i = 0; (asset = asset_at(prefix, i)); i++) {
