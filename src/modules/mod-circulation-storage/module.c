@@ -131,6 +131,16 @@ static const char *const requires[] = {
     NULL,
 };
 
+// The rules are one record, empty until somebody writes some.
+static Err *rules_begin(Tx *tx, const TenantInit *init)
+{
+    int64_t n = 0;
+
+    (void)init;
+    TRY(tx_count_where(tx, &circulation_rules, "1 = 1", NO_ARGS, &n));
+    return n ? NULL : circulation_rules_store(tx, S(""));
+}
+
 const Module mod_circulation_storage = {
     .name = "mod-circulation-storage",
     .version = "17.2.0",
@@ -139,4 +149,5 @@ const Module mod_circulation_storage = {
     .collections = circulation_storage_collections,
     .timers = timers,
     .subscribes = subscribes,
+    .tenant_init = rules_begin,
 };

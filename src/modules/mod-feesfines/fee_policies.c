@@ -63,7 +63,7 @@ Err *lost_policy_must_be_unused(Tx *tx, const Json *policy)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Look-ups
+// Look-ups: nothing is read twice
 
 static Err *shared(Tx *tx, const Collection *of, Str id, const Json **out)
 {
