@@ -14,6 +14,7 @@ enum {
     ROWS_AT_ONCE = 50,
     EVENT_COLUMNS = 7,
     EVENT_MAX = 32 * 1024 * 1024,
+    READ_MAX = 16 * 1024 * 1024, // read at once, so that a row of large events fits into memory
 };
 
 struct PendingEvent {
@@ -223,7 +224,7 @@ Err *outbox_flush(Tx *tx)
 
 typedef struct {
     Event *events;
-    size_t len;
+    size_t len, bytes;
 } EventRows;
 
 static Err *take_event(const Row *row, void *context)
@@ -231,6 +232,10 @@ static Err *take_event(const Row *row, void *context)
     EventRows *rows = context;
     Arena *arena = arena_current();
 
+    if (rows->bytes > READ_MAX) {
+        return NULL; // with all behind it: they are next time's
+    }
+    rows->bytes += row_text(row, 4).len;
     rows->events[rows->len++] = (Event){
         .seq = row_int(row, 0),
         .topic = str_copy(arena, row_text(row, 1)),

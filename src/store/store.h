@@ -390,7 +390,7 @@ typedef struct {
 // Topics that somebody wants; others are not written. Set at start, before tenants open.
 void store_want_topic(Store *store, const char *topic);
 bool store_wants_topic(const Store *store, const char *topic);
-// The next events behind `after`, at most n.
+// The next events behind `after`, at most n; fewer if they are large (16 MiB).
 WARN_UNUSED Err *outbox_read(Tx *tx, int64_t after, int n, Event **events, size_t *count);
 WARN_UNUSED Err *outbox_delete(Tx *tx, int64_t up_to_seq);
 // Called after each commit that wrote events; must not block.
