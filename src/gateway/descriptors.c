@@ -279,7 +279,14 @@ Json *timer_entry(const Timer *timer)
     json_set(entry, "methods", methods);
     json_set_str(entry, "pathPattern", str_of(timer->path ? timer->path : timer->name));
     json_set(entry, "permissionsRequired", json_array());
-    add_delay(entry, timer->every_s);
+    if (timer->cron) {
+        Json *schedule = json_object();
+        json_set_str(schedule, "cron", str_of(timer->cron));
+        json_set_str(schedule, "zone", str_of(timer->zone ? timer->zone : "UTC"));
+        json_set(entry, "schedule", schedule);
+    } else {
+        add_delay(entry, timer->every_s);
+    }
     return entry;
 }
 

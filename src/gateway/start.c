@@ -51,13 +51,27 @@ static void announce(const Gateway *gateway, const App *app)
         const struct Subscription *sub = gateway->modules[i]->subscribes;
         for (; app->scheduler && sub && sub->topic; sub++) {
             store_want_topic(app->store, sub->topic);
-            bus_subscribe(sub->topic, sub->subscriber);
+            bus_subscribe(sub->topic, sub->subscriber, gateway->modules[i]);
         }
         const struct JobKind *kind = gateway->modules[i]->jobs;
         for (; app->scheduler && kind && kind->kind; kind++) {
             job_kind(kind->kind, kind->step);
         }
     }
+}
+
+static Err *background_open(void *app, Str name, Db **db)
+{
+    Tenant *tenant = NULL;
+    TRY(tenant_find(app, name, &tenant));
+    return tenant_ready(tenant, db);
+}
+
+static bool background_has(void *app, Str name, const void *module)
+{
+    Tenant *tenant = NULL;
+    return !tenant_find(app, name, &tenant) &&
+           tenant_has_module(tenant, ((const Module *)module)->name);
 }
 
 Err *gateway_start(App *app)
@@ -80,6 +94,9 @@ Err *gateway_start(App *app)
     app->gateway = gateway;
     app->started_at = app->started_at ? app->started_at : time_now();
     announce(gateway, app);
+    if (app->scheduler) {
+        jobs_access(app->scheduler, &(TenantAccess){app, background_open, background_has});
+    }
     TRY(own_open(app));
     TRY(keys_load(app));
     return tenants_load(app);

@@ -383,6 +383,7 @@ static const Timer *own_delay(Tenant *tenant, const Timer *timer, const Json *ch
     pthread_mutex_unlock(&gateway->lock);
     *changed = *timer;
     changed->every_s = delay_seconds(change);
+    changed->cron = NULL;
     return changed;
 }
 
@@ -395,7 +396,7 @@ void tenant_timers_start(Tenant *tenant)
         return;
     }
     Json *changes = state->timers.len ? json_parse_stored(state->timers) : NULL;
-    jobs_forget(scheduler, tenant->id);
+    jobs_timers_clear(scheduler, tenant->id);
     for (size_t i = 0; i < gateway->module_count; i++) {
         const Timer *timer = gateway->modules[i]->timers;
         for (int n = 0; module_set_has(&state->modules, i) && timer && timer->name; timer++, n++) {

@@ -13,6 +13,7 @@ enum {
 static struct {
     const char *topic;
     Subscriber subscriber;
+    const void *owner;
 } subscribers[SUBSCRIBERS_MAX];
 static size_t subscriber_count;
 
@@ -22,7 +23,7 @@ static struct {
 } kinds[KINDS_MAX];
 static size_t kind_count;
 
-void bus_subscribe(const char *topic, Subscriber subscriber)
+void bus_subscribe(const char *topic, Subscriber subscriber, const void *owner)
 {
     for (size_t i = 0; i < subscriber_count; i++) {
         if (strcmp(subscribers[i].topic, topic) == 0 && subscribers[i].subscriber == subscriber) {
@@ -33,6 +34,7 @@ void bus_subscribe(const char *topic, Subscriber subscriber)
         die("more than %d subscribers", SUBSCRIBERS_MAX);
     }
     subscribers[subscriber_count].topic = topic;
+    subscribers[subscriber_count].owner = owner;
     subscribers[subscriber_count++].subscriber = subscriber;
 }
 
@@ -58,15 +60,31 @@ JobStep job_step_of(Str kind)
     return NULL;
 }
 
-// Runs of one topic go to its subscribers together; order between topics is kept.
-Err *bus_deliver(Tx *tx, const Event *events, size_t n)
+bool bus_has(Str topic)
+{
+    for (size_t i = 0; i < subscriber_count; i++) {
+        if (str_eq_z(topic, subscribers[i].topic)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A module that the tenant does not have has no tables there either.
+static bool is_enabled(const TenantAccess *access, const Tx *tx, const void *owner)
+{
+    return !owner || !access->has || access->has(access->context, db_name(tx_db(tx)), owner);
+}
+
+Err *bus_deliver(Tx *tx, const TenantAccess *access, const Event *events, size_t n)
 {
     for (size_t from = 0, to = 0; from < n; from = to) {
         while (to < n && str_eq(events[to].topic, events[from].topic)) {
             to++;
         }
         for (size_t i = 0; i < subscriber_count; i++) {
-            if (str_eq_z(events[from].topic, subscribers[i].topic)) {
+            if (str_eq_z(events[from].topic, subscribers[i].topic) &&
+                is_enabled(access, tx, subscribers[i].owner)) {
                 TRY(subscribers[i].subscriber(tx, events + from, to - from));
             }
         }

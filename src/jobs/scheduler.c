@@ -1,121 +1,110 @@
-// Two threads: one delivers events, one runs timers and jobs. Both end with the process's stop.
+// The threads of background work: the relay and the outlet are here, timers in timers.c. All begin
+// and end with the process.
 #include "jobs/internal.h"
 
 #include "base/die.h"
 #include "base/log.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
-    TICK_MS = 250,
-    RELAY_RETRY_MS = 1000,
-    TIMERS_MAX = 8192,
-    STEP_ARENA_MAX = 64 << 20,
+    LIST_ARENA_MAX = 64 << 20,
+    RELAY_GRACE_MS = 10 * SECOND_MS,
+    SINK_GRACE_MS = 5 * SECOND_MS,
 };
 
-typedef struct {
-    char tenant[NAME_MAX_LEN];
-    Timer timer;
-    Time due_at; // by the monotonic clock
-} Entry;
-
-struct Scheduler {
-    pthread_mutex_t lock; // guards everything below
-    pthread_cond_t wake;
-    Store *store;
-    Entry *entries;
-    size_t entry_count;
-    char (*pending)[NAME_MAX_LEN]; // databases with undelivered events
-    size_t pending_count;
-    bool runs, stops;
-    pthread_t relay_thread, timer_thread;
-};
-
-static Time clock_ms(void)
+static Turn *relay_turn(Work *work)
 {
-    return clock_ns() / 1000000;
+    return &work->relay;
 }
 
-static void wait_at_most(Scheduler *scheduler, int ms)
+static Turn *outlet_turn(Work *work)
 {
-    struct timespec until;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)ms * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&scheduler->wake, &scheduler->lock, &until);
+    return &work->outlet;
 }
 
-static void set_name(char *to, Str name)
-{
-    size_t len = name.len < NAME_MAX_LEN - 1 ? name.len : NAME_MAX_LEN - 1;
-
-    memcpy(to, name.at, len);
-    to[len] = 0;
-}
-
-// With the lock held. A full list loses nothing: the events stay, the next commit names the
-// database.
-static void add_pending(Scheduler *scheduler, Str name)
-{
-    for (size_t i = 0; i < scheduler->pending_count; i++) {
-        if (str_eq_z(name, scheduler->pending[i])) {
-            return;
-        }
-    }
-    if (scheduler->pending_count < TENANTS_MAX) {
-        set_name(scheduler->pending[scheduler->pending_count++], name);
-    }
-}
-
+// Called by who committed: no wake-up is lost, because a turn is taken before the outbox is read.
 static void events_written(void *context, Db *db)
 {
     Scheduler *scheduler = context;
 
     pthread_mutex_lock(&scheduler->lock);
-    add_pending(scheduler, db_name(db));
-    pthread_cond_broadcast(&scheduler->wake);
+    turn_ask(&work_of(scheduler, db_name(db))->relay);
+    pthread_cond_signal(&scheduler->relay_wake);
     pthread_mutex_unlock(&scheduler->lock);
 }
 
-static Err *deliver_to(Scheduler *scheduler, const char *name)
-{
-    Db *db = NULL;
+// ---------------------------------------------------------------------------------------------
+// Relay
 
-    TRY(db_open(scheduler->store, str_of(name), false, &db));
-    return relay_drain(db);
+static void relay_done(Scheduler *scheduler, Work *work, const RelayPass *pass)
+{
+    RelayState *state = &work->relay_state;
+
+    scheduler->delivered += pass->delivered;
+    scheduler->buried += pass->buried;
+    work->relay.attempts = 0;
+    if (!pass->is_last) {
+        turn_ask(&work->relay);
+    }
+    if (state->jobs_at < work->jobs_at) {
+        work->jobs_at = state->jobs_at;
+        pthread_cond_signal(&scheduler->timer_wake);
+    }
+    state->jobs_at = NEVER;
+    if (scheduler->has_sink && state->delivered > work->delivered) {
+        work->delivered = state->delivered;
+        turn_ask(&work->outlet);
+        pthread_cond_signal(&scheduler->outlet_wake);
+    }
 }
 
-static void *relay_run(void *context)
+// With the lock held, which is given back meanwhile.
+static void relay_work(Scheduler *scheduler, Work *work)
+{
+    RelayPass pass = {.access = &scheduler->access, .keeps_rows = scheduler->has_sink};
+    Db *db = NULL;
+    bool is_gone = false;
+
+    pthread_mutex_unlock(&scheduler->lock);
+    Err *err = work_open(scheduler, work->tenant, &db, &is_gone);
+    if (!err) {
+        err = relay_pass(db, &work->relay_state, &pass);
+    }
+    if (err && !is_gone) {
+        log_line(LOG_WARN, "jobs", "events of %s wait: " STR_FMT, work->tenant,
+                 STR_ARG(err->message));
+    }
+    pthread_mutex_lock(&scheduler->lock);
+    if (is_gone) {
+        work_remove(scheduler, work);
+    } else if (err) {
+        scheduler->failures++;
+        turn_put_off(&work->relay);
+    } else {
+        relay_done(scheduler, work, &pass);
+    }
+    work_release(scheduler, work);
+}
+
+void *relay_run(void *context)
 {
     Scheduler *scheduler = context;
     Arena *arena = arena_new(STEP_ARENA_MAX);
-    char name[NAME_MAX_LEN];
+    Time until = 0;
 
     arena_use(arena);
     pthread_mutex_lock(&scheduler->lock);
     for (;;) {
-        if (scheduler->pending_count == 0) {
-            if (scheduler->stops) {
-                break;
-            }
-            wait_at_most(scheduler, TICK_MS);
-            continue;
-        }
-        memcpy(name, scheduler->pending[--scheduler->pending_count], sizeof name);
-        pthread_mutex_unlock(&scheduler->lock);
-        Err *err = deliver_to(scheduler, name);
-        if (err) {
-            log_line(LOG_WARN, "jobs", "events of %s wait: " STR_FMT, name, STR_ARG(err->message));
-        }
-        arena_reset(arena);
-        pthread_mutex_lock(&scheduler->lock);
-        if (err && !scheduler->stops) {
-            add_pending(scheduler, str_of(name));
-            wait_at_most(scheduler, RELAY_RETRY_MS);
+        bool is_late = scheduler->relay_stops && clock_ms() > scheduler->relay_until;
+        Work *work = is_late ? NULL : turn_next(scheduler, relay_turn, &until);
+        if (work) {
+            relay_work(scheduler, work);
+            arena_reset(arena);
+        } else if (scheduler->relay_stops) {
+            break; // what is left is delivered after the next start
+        } else {
+            wait_until(scheduler, &scheduler->relay_wake, until);
         }
     }
     pthread_mutex_unlock(&scheduler->lock);
@@ -123,170 +112,251 @@ static void *relay_run(void *context)
     return NULL;
 }
 
-// With the lock held: the entry that is due, moved to its next time.
-static bool take_due(Scheduler *scheduler, Entry *out)
-{
-    Time now = clock_ms();
+// ---------------------------------------------------------------------------------------------
+// Outlet
 
-    for (size_t i = 0; i < scheduler->entry_count; i++) {
-        Entry *entry = &scheduler->entries[i];
-        if (entry->due_at <= now) {
-            entry->due_at = now + (Time)entry->timer.every_s * SECOND_MS;
-            *out = *entry;
-            return true;
+static void outlet_work(Scheduler *scheduler, Work *work)
+{
+    OutletPass pass = {.sink = &scheduler->sink, .up_to = work->delivered};
+    Db *db = NULL;
+    bool is_gone = false;
+
+    pthread_mutex_unlock(&scheduler->lock);
+    Err *err = work_open(scheduler, work->tenant, &db, &is_gone);
+    if (!err) {
+        err = outlet_pass(db, &pass);
+    }
+    if (err && !is_gone) {
+        log_line(LOG_WARN, "jobs", "events of %s wait in the outbox: " STR_FMT, work->tenant,
+                 STR_ARG(err->message));
+    }
+    pthread_mutex_lock(&scheduler->lock);
+    scheduler->sent += pass.sent - pass.buried;
+    scheduler->buried += pass.buried;
+    if (err && !is_gone) {
+        scheduler->failures++;
+        turn_put_off(&work->outlet);
+    } else if (!err) {
+        work->outlet.attempts = 0;
+        if (!pass.is_last) {
+            turn_ask(&work->outlet);
         }
     }
-    return false;
+    work_release(scheduler, work);
 }
 
-static void run_entry(Scheduler *scheduler, const Entry *entry)
-{
-    Db *db = NULL;
-    Err *err = db_open(scheduler->store, str_of(entry->tenant), false, &db);
-
-    if (!err) {
-        err = entry->timer.run(db, time_now());
-    }
-    if (err) {
-        log_line(LOG_WARN, "jobs", "timer %s of %s failed: " STR_FMT, entry->timer.name,
-                 entry->tenant, STR_ARG(err->message));
-    }
-}
-
-static void *timers_run(void *context)
+void *outlet_run(void *context)
 {
     Scheduler *scheduler = context;
     Arena *arena = arena_new(STEP_ARENA_MAX);
-    Entry entry;
+    Time until = 0;
 
     arena_use(arena);
     pthread_mutex_lock(&scheduler->lock);
-    while (!scheduler->stops) {
-        if (!take_due(scheduler, &entry)) {
-            wait_at_most(scheduler, TICK_MS);
-            continue;
+    while (!scheduler->outlet_gives_up) {
+        Work *work = turn_next(scheduler, outlet_turn, &until);
+        if (work) {
+            outlet_work(scheduler, work);
+            arena_reset(arena);
+        } else if (scheduler->outlet_stops) {
+            break;
+        } else {
+            wait_until(scheduler, &scheduler->outlet_wake, until);
         }
-        pthread_mutex_unlock(&scheduler->lock);
-        run_entry(scheduler, &entry);
-        arena_reset(arena);
-        pthread_mutex_lock(&scheduler->lock);
     }
+    scheduler->outlet_ended = true;
+    pthread_cond_signal(&scheduler->outlet_end);
     pthread_mutex_unlock(&scheduler->lock);
     arena_free(arena);
     return NULL;
 }
 
-// Jobs of a tenant are looked for every few seconds, like a timer of its own.
-static Err *run_jobs(Db *db, Time now)
+// ---------------------------------------------------------------------------------------------
+// Life
+
+static Scheduler *scheduler_new(Store *store)
 {
-    Time next = 0;
+    Arena *arena = arena_new(LIST_ARENA_MAX);
+    Scheduler *scheduler = arena_alloc(arena, sizeof *scheduler);
 
-    return jobs_run_due(db, now, &next);
-}
-
-static const Timer jobs_timer_of_tenant = {.name = "jobs", .every_s = 5, .run = run_jobs};
-
-// With the lock held.
-static void set_entry(Scheduler *scheduler, Str tenant, const Timer *timer)
-{
-    Entry *entry = NULL;
-
-    for (size_t i = 0; i < scheduler->entry_count && !entry; i++) {
-        Entry *known = &scheduler->entries[i];
-        if (str_eq_z(tenant, known->tenant) && strcmp(known->timer.name, timer->name) == 0) {
-            entry = known;
-        }
-    }
-    if (!entry) {
-        if (scheduler->entry_count == TIMERS_MAX) {
-            die("more than %d timers", TIMERS_MAX);
-        }
-        entry = &scheduler->entries[scheduler->entry_count++];
-    }
-    set_name(entry->tenant, tenant);
-    entry->timer = *timer;
-    entry->due_at = timer->every_s > 0 ? clock_ms() + (Time)timer->every_s * SECOND_MS : INT64_MAX;
-}
-
-void jobs_timer(Scheduler *scheduler, Str tenant, const Timer *timer)
-{
-    pthread_mutex_lock(&scheduler->lock);
-    set_entry(scheduler, tenant, timer);
-    set_entry(scheduler, tenant, &jobs_timer_of_tenant);
-    pthread_mutex_unlock(&scheduler->lock);
-}
-
-void jobs_forget(Scheduler *scheduler, Str tenant)
-{
-    pthread_mutex_lock(&scheduler->lock);
-    for (size_t i = 0; i < scheduler->entry_count;) {
-        if (str_eq_z(tenant, scheduler->entries[i].tenant)) {
-            scheduler->entries[i] = scheduler->entries[--scheduler->entry_count];
-        } else {
-            i++;
-        }
-    }
-    pthread_mutex_unlock(&scheduler->lock);
+    scheduler->arena = arena;
+    scheduler->store = store;
+    pthread_mutex_init(&scheduler->lock, NULL);
+    cond_make(&scheduler->relay_wake);
+    cond_make(&scheduler->timer_wake);
+    cond_make(&scheduler->outlet_wake);
+    cond_make(&scheduler->outlet_end);
+    return scheduler;
 }
 
 Err *jobs_new(Store *store, Scheduler **out)
 {
-    Scheduler *scheduler = calloc(1, sizeof *scheduler);
-    pthread_condattr_t attributes;
     StrList names = {0};
 
-    if (!scheduler || !(scheduler->entries = calloc(TIMERS_MAX, sizeof(Entry))) ||
-        !(scheduler->pending = calloc(TENANTS_MAX, NAME_MAX_LEN))) {
-        die("out of memory");
-    }
-    scheduler->store = store;
-    pthread_mutex_init(&scheduler->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&scheduler->wake, &attributes);
-    // What an earlier run left undelivered.
     TRY(db_names(store, &names));
+    Scheduler *scheduler = scheduler_new(store);
+    // What an earlier run left: each database is looked at once, later only when something is due.
     for (size_t i = 0; i < names.len; i++) {
-        add_pending(scheduler, names.at[i]);
+        Work *work = work_of(scheduler, names.at[i]);
+        turn_ask(&work->relay);
+        work->jobs_at = 0;
     }
+    store_want_topic(store, JOB_TOPIC);
     store_on_events(store, events_written, scheduler);
     *out = scheduler;
     return NULL;
 }
 
+void jobs_access(Scheduler *scheduler, const TenantAccess *access)
+{
+    scheduler->access = *access;
+}
+
+void jobs_sink(Scheduler *scheduler, const EventSink *sink)
+{
+    scheduler->sink = *sink;
+    scheduler->has_sink = true;
+}
+
 void jobs_begin(Scheduler *scheduler)
 {
     if (pthread_create(&scheduler->relay_thread, NULL, relay_run, scheduler) ||
-        pthread_create(&scheduler->timer_thread, NULL, timers_run, scheduler)) {
+        pthread_create(&scheduler->timer_thread, NULL, timers_run, scheduler) ||
+        (scheduler->has_sink &&
+         pthread_create(&scheduler->outlet_thread, NULL, outlet_run, scheduler))) {
         die("no thread for background work");
     }
     scheduler->runs = true;
 }
 
-void jobs_stop(Scheduler *scheduler)
+static void stop_thread(Scheduler *scheduler, bool *stops, pthread_cond_t *wake, pthread_t thread)
 {
     pthread_mutex_lock(&scheduler->lock);
-    scheduler->stops = true;
-    pthread_cond_broadcast(&scheduler->wake);
+    *stops = true;
+    pthread_cond_signal(wake);
     pthread_mutex_unlock(&scheduler->lock);
+    pthread_join(thread, NULL);
+}
+
+// Time to send what is written; then the sink is interrupted and the rest stays in the outbox.
+static void stop_outlet(Scheduler *scheduler)
+{
+    Time until = clock_ms() + SINK_GRACE_MS;
+
+    pthread_mutex_lock(&scheduler->lock);
+    scheduler->outlet_stops = true;
+    pthread_cond_signal(&scheduler->outlet_wake);
+    while (!scheduler->outlet_ended && clock_ms() < until) {
+        wait_until(scheduler, &scheduler->outlet_end, until);
+    }
+    scheduler->outlet_gives_up = true;
+    bool has_ended = scheduler->outlet_ended;
+    pthread_mutex_unlock(&scheduler->lock);
+    if (!has_ended) {
+        log_line(LOG_WARN, "jobs", "events that were not confirmed stay in the outbox");
+        scheduler->sink.interrupt(scheduler->sink.context);
+    }
+    pthread_join(scheduler->outlet_thread, NULL);
+}
+
+// Each stage may still give work to the next one.
+void jobs_stop(Scheduler *scheduler)
+{
     if (scheduler->runs) {
-        pthread_join(scheduler->timer_thread, NULL);
-        pthread_join(scheduler->relay_thread, NULL);
+        stop_thread(scheduler, &scheduler->timers_stop, &scheduler->timer_wake,
+                    scheduler->timer_thread);
+        scheduler->relay_until = clock_ms() + RELAY_GRACE_MS;
+        stop_thread(scheduler, &scheduler->relay_stops, &scheduler->relay_wake,
+                    scheduler->relay_thread);
+        if (scheduler->has_sink) {
+            stop_outlet(scheduler);
+        }
     }
     store_on_events(scheduler->store, NULL, NULL);
-    pthread_cond_destroy(&scheduler->wake);
+    pthread_cond_destroy(&scheduler->relay_wake);
+    pthread_cond_destroy(&scheduler->timer_wake);
+    pthread_cond_destroy(&scheduler->outlet_wake);
+    pthread_cond_destroy(&scheduler->outlet_end);
     pthread_mutex_destroy(&scheduler->lock);
-    free(scheduler->entries);
-    free(scheduler->pending);
-    free(scheduler);
+    arena_free(scheduler->arena);
+}
+
+static Err *drain_events(Scheduler *scheduler, Db *db)
+{
+    RelayState state = {0};
+    RelayPass pass = {.access = &scheduler->access, .keeps_rows = scheduler->has_sink};
+
+    while (!pass.is_last) {
+        TRY(relay_pass(db, &state, &pass));
+    }
+    return NULL;
 }
 
 Err *jobs_drain(Scheduler *scheduler, Db *db, Time now)
 {
     Time next = 0;
 
-    (void)scheduler;
-    TRY(relay_drain(db));
-    TRY(jobs_run_due(db, now, &next));
-    return relay_drain(db);
+    while (next <= now) {
+        TRY(drain_events(scheduler, db));
+        TRY(jobs_run_due(db, now, &next));
+    }
+    return drain_events(scheduler, db);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Figures
+
+typedef struct {
+    int64_t pending;
+    Time oldest;
+} Lag;
+
+static Err *take_lag(const Row *row, void *context)
+{
+    *(Lag *)context = (Lag){row_int(row, 0), row_int(row, 1)};
+    return NULL;
+}
+
+static Err *read_lag(Tx *tx, void *context)
+{
+    return tx_rows(tx, "select count(*), min(at) from outbox", NO_ARGS, take_lag, context);
+}
+
+static Err *add_lag(Scheduler *scheduler, Str tenant, JobsFigures *figures)
+{
+    Lag lag = {0};
+    Db *db = NULL;
+
+    TRY(db_open(scheduler->store, tenant, false, &db));
+    TRY(tx_run(db, &(TxOptions){.kind = READ}, read_lag, &lag));
+    int64_t age = lag.pending ? time_now() - lag.oldest : 0;
+    figures->pending += lag.pending;
+    figures->oldest_ms = age > figures->oldest_ms ? age : figures->oldest_ms;
+    return NULL;
+}
+
+Err *jobs_figures(Scheduler *scheduler, JobsFigures *out)
+{
+    JobsFigures figures = {.delivered = scheduler->delivered,
+                           .sent = scheduler->sent,
+                           .failures = scheduler->failures,
+                           .buried = scheduler->buried};
+    StrList busy = {0};
+
+    pthread_mutex_lock(&scheduler->lock);
+    for (const Work *work = scheduler->works; work; work = work->next) {
+        if (work->relay.is_waiting || work->outlet.is_waiting || work->users) {
+            str_list_add(&busy, str_copy(arena_current(), str_of(work->tenant)));
+        }
+    }
+    pthread_mutex_unlock(&scheduler->lock);
+    for (size_t i = 0; i < busy.len; i++) {
+        Err *err = add_lag(scheduler, busy.at[i], &figures);
+        if (err && err->status != 404) {
+            return err;
+        }
+    }
+    figures.databases = (int)busy.len;
+    *out = figures;
+    return NULL;
 }

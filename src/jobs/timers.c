@@ -1,0 +1,202 @@
+// The timer thread: periodic work of modules and durable jobs of all tenants, one after the other,
+// so that nothing overlaps with itself. A tenant's database is opened only when something is due.
+#include "jobs/internal.h"
+
+#include "base/log.h"
+
+#include <string.h>
+
+enum {
+    ROOM_FIRST = 16,
+    LOOK_AGAIN_MS = 5 * SECOND_MS,   // at jobs, after an error
+    CLOCK_CHECK_MS = 60 * SECOND_MS, // the wall clock may be set
+};
+
+// ---------------------------------------------------------------------------------------------
+// The list of timers
+
+static void plan(TimerEntry *entry)
+{
+    const Timer *timer = &entry->timer;
+
+    entry->due_at = NEVER;
+    entry->cron_at = 0;
+    if (timer->cron) {
+        entry->cron_at = cron_next(timer->cron, timer->zone, time_now());
+    } else if (timer->every_s > 0) {
+        entry->due_at = clock_ms() + (Time)timer->every_s * SECOND_MS;
+    }
+}
+
+static TimerEntry *entry_of(Work *work, const char *name)
+{
+    for (size_t i = 0; i < work->timer_count; i++) {
+        if (strcmp(work->timers[i].timer.name, name) == 0) {
+            return &work->timers[i];
+        }
+    }
+    return NULL;
+}
+
+static TimerEntry *entry_add(Scheduler *scheduler, Work *work)
+{
+    if (work->timer_count == work->timer_room) {
+        size_t room = work->timer_room ? work->timer_room * 2 : ROOM_FIRST;
+        TimerEntry *timers = arena_alloc_array(scheduler->arena, room, sizeof *timers);
+        if (work->timer_count) {
+            memcpy(timers, work->timers, work->timer_count * sizeof *timers);
+        }
+        work->timers = timers;
+        work->timer_room = room;
+    }
+    return &work->timers[work->timer_count++];
+}
+
+void jobs_timer(Scheduler *scheduler, Str tenant, const Timer *timer)
+{
+    pthread_mutex_lock(&scheduler->lock);
+    Work *work = work_of(scheduler, tenant);
+    TimerEntry *entry = entry_of(work, timer->name);
+    if (!entry) {
+        entry = entry_add(scheduler, work);
+    }
+    entry->timer = *timer;
+    plan(entry);
+    pthread_cond_signal(&scheduler->timer_wake);
+    pthread_mutex_unlock(&scheduler->lock);
+}
+
+void jobs_timers_clear(Scheduler *scheduler, Str tenant)
+{
+    pthread_mutex_lock(&scheduler->lock);
+    work_of(scheduler, tenant)->timer_count = 0;
+    pthread_mutex_unlock(&scheduler->lock);
+}
+
+void jobs_forget(Scheduler *scheduler, Str tenant)
+{
+    pthread_mutex_lock(&scheduler->lock);
+    work_remove(scheduler, work_of(scheduler, tenant));
+    pthread_mutex_unlock(&scheduler->lock);
+}
+
+// ---------------------------------------------------------------------------------------------
+// What is due
+
+typedef struct {
+    Work *work;
+    TimerEntry *entry; // NULL: the jobs
+    Time due_at;       // by the monotonic clock
+} Due;
+
+static void consider(Due *due, Work *work, TimerEntry *entry, Time at)
+{
+    if (at < due->due_at) {
+        *due = (Due){work, entry, at};
+    }
+}
+
+// What is due first, of all tenants: who waited longest is served first.
+static Due due_first(Scheduler *scheduler)
+{
+    Time ahead = clock_ms() - time_now(); // from wall clock to monotonic
+    Due due = {.due_at = NEVER};
+
+    for (Work *work = scheduler->works; work; work = work->next) {
+        if (work->jobs_at != NEVER) {
+            consider(&due, work, NULL, work->jobs_at + ahead);
+        }
+        for (size_t i = 0; i < work->timer_count; i++) {
+            TimerEntry *entry = &work->timers[i];
+            consider(&due, work, entry, entry->cron_at ? entry->cron_at + ahead : entry->due_at);
+        }
+    }
+    return due;
+}
+
+static void run_timer(Scheduler *scheduler, const char *tenant, const Timer *timer)
+{
+    Db *db = NULL;
+    bool is_gone = false;
+    Err *err = work_open(scheduler, tenant, &db, &is_gone);
+
+    if (is_gone) {
+        jobs_forget(scheduler, str_of(tenant));
+        return;
+    }
+    if (!err) {
+        err = timer->run(db, time_now());
+    }
+    if (err) {
+        log_line(LOG_WARN, "jobs", "timer %s of %s failed: " STR_FMT, timer->name, tenant,
+                 STR_ARG(err->message));
+    }
+}
+
+// When to look at the tenant's jobs again.
+static Time run_jobs(Scheduler *scheduler, const char *tenant)
+{
+    Db *db = NULL;
+    bool is_gone = false;
+    Time next = NEVER;
+    Err *err = work_open(scheduler, tenant, &db, &is_gone);
+
+    if (is_gone) {
+        jobs_forget(scheduler, str_of(tenant));
+        return NEVER;
+    }
+    if (!err) {
+        err = jobs_run_due(db, time_now(), &next);
+    }
+    if (err) {
+        log_line(LOG_WARN, "jobs", "jobs of %s wait: " STR_FMT, tenant, STR_ARG(err->message));
+        return time_now() + LOOK_AGAIN_MS;
+    }
+    return next;
+}
+
+// With the lock held, which is given back while it runs.
+static void run_due(Scheduler *scheduler, const Due *due)
+{
+    Work *work = due->work;
+
+    work_use(work);
+    if (due->entry) {
+        Timer timer = due->entry->timer;
+        plan(due->entry);
+        pthread_mutex_unlock(&scheduler->lock);
+        run_timer(scheduler, work->tenant, &timer);
+        pthread_mutex_lock(&scheduler->lock);
+    } else {
+        work->jobs_at = NEVER; // who enqueues meanwhile sets it again
+        pthread_mutex_unlock(&scheduler->lock);
+        Time next = run_jobs(scheduler, work->tenant);
+        pthread_mutex_lock(&scheduler->lock);
+        work->jobs_at = next < work->jobs_at ? next : work->jobs_at;
+    }
+    work_release(scheduler, work);
+}
+
+void *timers_run(void *context)
+{
+    Scheduler *scheduler = context;
+    Arena *arena = arena_new(STEP_ARENA_MAX);
+
+    arena_use(arena);
+    pthread_mutex_lock(&scheduler->lock);
+    while (!scheduler->timers_stop) {
+        Due due = due_first(scheduler);
+        Time now = clock_ms();
+        if (due.due_at > now) {
+            Time check = now + CLOCK_CHECK_MS;
+            wait_until(scheduler, &scheduler->timer_wake,
+                       due.due_at < check || due.due_at == NEVER ? due.due_at : check);
+            continue;
+        }
+        run_due(scheduler, &due);
+        arena_reset(arena);
+    }
+    pthread_mutex_unlock(&scheduler->lock);
+    arena_free(arena);
+    return NULL;
+}
