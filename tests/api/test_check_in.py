@@ -178,6 +178,57 @@ def test_a_later_request_moves_up_when_its_fulfilment_begins(world):
     assert world.stored_request(second)["position"] == 1
 
 
+def owner_of(world):
+    return world.make("/owners", owner="o" + new_id(),
+                      servicePointOwner=[{"value": world.desk, "label": "desk"}])
+
+
+def test_a_late_return_is_fined(world):
+    owner = owner_of(world)
+    policy = world.make("/overdue-fines-policies", name="f" + new_id(), countClosed=True, maxOverdueFine=50,
+                        overdueFine={"quantity": 0.25, "intervalId": "day"})
+    world.set_rules(overdue=policy)
+    item, patron = world.item(), world.patron()
+    loan = world.check_out(item, patron, loanDate="2026-03-01T10:00:00Z").expect(201)
+    body = world.check_in(item, date="2026-03-24T11:00:00Z").expect(200)
+    assert body["loan"]["feesAndFines"] == {"amountRemainingToPay": 0.75}
+    account, = world.api.get("/accounts", query=f"loanId=={loan['id']}").json["accounts"]
+    assert account["feeFineType"] == "Overdue fine" and account["ownerId"] == owner
+    assert account["amount"] == 0.75 and account["status"]["name"] == "Open"
+    world.set_rules()
+
+
+def test_within_the_grace_period_nothing_is_owed(world):
+    owner_of(world)
+    fines = world.make("/overdue-fines-policies", name="f" + new_id(), countClosed=True,
+                       overdueFine={"quantity": 0.1, "intervalId": "hour"})
+    loans = world.new_loan_policy(loans={"gracePeriod": {"duration": 6, "intervalId": "Hours"}})
+    world.set_rules(overdue=fines, loan=loans)
+    item = world.item()
+    world.check_out(item, world.patron(), loanDate="2026-03-01T10:00:00Z").expect(201)
+    body = world.check_in(item, date="2026-03-22T15:00:00Z").expect(200)
+    assert body["loan"]["feesAndFines"] == {"amountRemainingToPay": 0}
+    world.set_rules()
+
+
+def test_closed_hours_do_not_count_unless_the_policy_says_so(fresh_library):
+    world = Circulation(fresh_library)
+    owner_of(world)
+    world.api.post("/calendar/calendars", {
+        "name": "mornings", "startDate": "2026-01-01", "endDate": "2026-12-31", "assignments": [world.desk],
+        "normalHours": [{"startDay": d, "startTime": "09:00", "endDay": d, "endTime": "12:00"}
+                        for d in ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY")],
+        "exceptions": []}).expect(201)
+    policy = world.make("/overdue-fines-policies", name="f" + new_id(), countClosed=False,
+                        overdueFine={"quantity": 1, "intervalId": "hour"})
+    world.set_rules(overdue=policy)
+    item = world.item()
+    world.check_out(item, world.patron(), loanDate="2026-03-06T11:00:00Z").expect(201)
+    # Due Friday 27 March 11:00, back Monday 10:30: one hour on Friday, one and a half on Monday.
+    body = world.check_in(item, date="2026-03-30T10:30:00Z").expect(200)
+    assert body["loan"]["feesAndFines"] == {"amountRemainingToPay": 3}
+
+
 def test_a_check_in_costs_few_statements(world, lent):
     item, _, _ = lent
     world.request(item, world.patron())

@@ -96,3 +96,14 @@ def test_a_change_counts_for_the_next_call(world):
     world.set_rules(loan=special)
     assert apply(world, "loan-policy").json["loanPolicyId"] == special
     assert world.api.last.statements <= 4  # the caller's rights; the table is in memory
+
+
+def test_a_circulation_setting_of_a_known_name_is_replaced(world):
+    post = lambda value: world.api.post("/circulation/settings", {"name": "x", "value": value})  # noqa: E731
+    first = post({"a": 1}).expect(201)
+    second = post({"a": 2}).expect(201)
+    assert second["id"] == first["id"] and second["value"] == {"a": 2}
+    assert world.api.get(f"/circulation/settings/{first['id']}").expect(200)["value"] == {"a": 2}
+    listed = world.api.get("/circulation/settings", query="name==x").expect(200)
+    assert listed["totalRecords"] == 1 and listed["circulationSettings"][0]["id"] == first["id"]
+    world.api.delete(f"/circulation/settings/{first['id']}").expect(204)
