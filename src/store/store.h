@@ -101,6 +101,9 @@ struct Collection {
     const char *event;    // outbox topic of its changes ("inventory.item"), or NULL
     // Message key of its events (decision 21); NULL = the record's id.
     Err *(*event_key)(Tx *tx, const Json *doc, Str *key);
+    // What events show of a record where that is more than the record; called only if somebody
+    // wants the topic.
+    Err *(*event_view)(Tx *tx, const Json *doc, const Json **out);
     // FOLIO answers 200 with the record (or 201 ...) instead of 204 to PUT; 0 = 204.
     int put_status;
     int delete_status;     // 0 = 204

@@ -103,6 +103,12 @@ static Err *event_write(Tx *tx, const Collection *of, const char *type, const Js
     if (of->event_key) {
         TRY(of->event_key(tx, doc, &key));
     }
+    if (of->event_view && old) {
+        TRY(of->event_view(tx, old, &old));
+    }
+    if (of->event_view && now) {
+        TRY(of->event_view(tx, now, &now));
+    }
     return tx_emit(tx, of->event, type, key, old, now);
 }
 

@@ -24,6 +24,10 @@ static const Field instances_fields[] = {
     {"contributors", "contributors", TREE | WORDS | NO_COLUMN,
      .elements = "name contributorNameTypeId"},
     {"languages", "languages", TREE | WORDS | NO_COLUMN},
+    {"subjects", "subjects", TREE | WORDS | NO_COLUMN},
+    {"keyword", "title,contributors[*].name,identifiers[*].value", TEXT | WORDS | NO_COLUMN,
+     .cql_name = "keyword"},
+    {"instance_status_id", "statusId", TEXT, .cql_name = "instanceStatusId"},
     {"created_at", "metadata.createdDate", TIME},
     {"nature_of_content_term_ids", "natureOfContentTermIds", TREE | WORDS | NO_COLUMN},
     {"isbn", "identifiers", TEXT | WORDS | NO_COLUMN, .cql_name = "isbn", .compute = isbn_text,
@@ -167,6 +171,7 @@ const Collection items = {
     .put_errors_are_text = true,
     .event = "inventory.item",
     .event_key = item_event_key,
+    .event_view = item_event_view,
     .has_result_info = true,
     .before_write = item_before_write,
     .after_write = item_after_write,
@@ -202,6 +207,7 @@ const Collection bound_with_parts = {
     .put_errors_are_text = true,
     .event = "inventory.bound-with",
     .event_key = bound_with_event_key,
+    .event_view = item_event_view,
 };
 
 static const Field instance_relationships_fields[] = {

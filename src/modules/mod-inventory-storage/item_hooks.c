@@ -217,6 +217,18 @@ Err *bound_with_event_key(Tx *tx, const Json *doc, Str *key)
     return instance_of(tx, json_str(doc, "holdingsRecordId"), key);
 }
 
+// Readers of item and part events find the title without asking back.
+Err *item_event_view(Tx *tx, const Json *doc, const Json **out)
+{
+    Json *view = json_copy(doc);
+    Str instance_id;
+
+    TRY(instance_of(tx, json_str(doc, "holdingsRecordId"), &instance_id));
+    json_set_str_if(view, "instanceId", instance_id);
+    *out = view;
+    return NULL;
+}
+
 Err *item_explain(Tx *tx, Conflict kind, const Field *field, Str value, const Json *doc)
 {
     (void)doc;

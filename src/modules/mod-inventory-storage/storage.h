@@ -46,6 +46,7 @@ Err *holdings_explain(Tx *tx, Conflict kind, const Field *field, Str value, cons
 Err *item_before_write(Tx *tx, const Json *old, Json *doc);
 Err *item_after_write(Tx *tx, const Json *old, const Json *doc);
 Err *item_event_key(Tx *tx, const Json *doc, Str *key);
+Err *item_event_view(Tx *tx, const Json *doc, const Json **out);
 Err *item_explain(Tx *tx, Conflict kind, const Field *field, Str value, const Json *doc);
 Err *bound_with_event_key(Tx *tx, const Json *doc, Str *key);
 Err *title_link_before_write(Tx *tx, const Json *old, Json *doc);
