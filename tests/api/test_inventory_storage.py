@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from octavo import Library
+from octavo import Library, wait_until
 
 BOOK = "1a54b431-2e4f-452d-9cae-9cee66c9a892"
 DVD = "5ee11d91-f7e8-481d-b079-65d708582ccc"
@@ -671,3 +671,16 @@ def test_views_hold_whole_records(library, stock):
     (one,) = found["instanceSets"]
     assert one["items"] == [item] and "holdingsRecords" not in one
     library.get("/inventory-view/instance-set").expect(400)
+
+
+def test_jobs_publish_every_instance(library, stock):
+    stock.instance()
+    for path, body, number, done in (
+            ("/instance-storage/reindex", {}, "published", "Ids published"),
+            ("/instance-storage/instances/iteration", {"topicName": "inventory.x"},
+             "messagesPublished", "Completed")):
+        job = library.post(path, body).expect(200, 201)
+        one = f"{path}/{job['id']}"
+        wait_until(lambda: library.get(one).expect(200)["jobStatus"] == done)
+        assert library.get(one).json[number] >= 1
+        library.delete(one).expect(204)

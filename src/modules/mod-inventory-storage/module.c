@@ -262,6 +262,24 @@ static const Route dereferenced_routes[] = {
     {0},
 };
 
+static const Route reindex_routes[] = {
+    {POST, "/instance-storage/reindex", WRITE, reindex_start,
+     .permission = "inventory-storage.instance.reindex.post"},
+    {DELETE, "/instance-storage/reindex/{id}", WRITE, reindex_cancel,
+     .permission = "inventory-storage.instance.reindex.item.delete"},
+    {0},
+};
+
+static const Route iteration_routes[] = {
+    {POST, "/instance-storage/instances/iteration", WRITE, iteration_start,
+     .permission = "inventory-storage.instance.iteration.post"},
+    {GET, "/instance-storage/instances/iteration/{id}", READ, iteration_get,
+     .permission = "inventory-storage.instance.iteration.item.get"},
+    {DELETE, "/instance-storage/instances/iteration/{id}", WRITE, iteration_cancel,
+     .permission = "inventory-storage.instance.iteration.item.delete"},
+    {0},
+};
+
 static const Interface interfaces[] = {
     {"alternative-title-types", "1.0", OF(&alternative_title_types)},
     {"bound-with-parts-storage", "1.1", bound_with_routes, OF(&bound_with_parts), .latest = "2.0"},
@@ -281,8 +299,10 @@ static const Interface interfaces[] = {
     {"ill-policies", "1.0", OF(&ill_policies)},
     {"instance-date-types", "1.0", date_type_routes, OF(&instance_date_types)},
     {"instance-formats", "2.0", OF(&instance_formats)},
+    {"instance-iteration", "0.1", iteration_routes, .latest = "1.0"},
     {"instance-note-types", "1.0", OF(&instance_note_types)},
     {"instance-preceding-succeeding-titles", "0.2", title_link_routes, OF(&title_links)},
+    {"instance-reindex", "0.1", reindex_routes, OF(&reindex_jobs)},
     {"instance-relationship-types", "1.0", OF(&instance_relationship_types)},
     {"instance-statuses", "1.0", OF(&instance_statuses)},
     {"instance-storage", "10.0", instance_routes, OF(&instances, &instance_relationships),
@@ -319,9 +339,16 @@ static const Interface interfaces[] = {
     {0},
 };
 
+static const struct JobKind jobs[] = {
+    {"inventory-reindex", reindex_step},
+    {"inventory-iteration", iteration_step},
+    {0},
+};
+
 const Module mod_inventory_storage = {
     .name = "mod-inventory-storage",
     .version = "27.1.0",
     .provides = interfaces,
     .collections = inventory_storage_collections,
+    .jobs = jobs,
 };

@@ -111,6 +111,14 @@ Err *changed_titles(Req *req);
 Err *inventory_view_instances(Req *req);
 Err *inventory_view_sets(Req *req);
 
+Err *reindex_start(Req *req);
+Err *reindex_cancel(Req *req);
+Err *iteration_start(Req *req);
+Err *iteration_cancel(Req *req);
+Err *iteration_get(Req *req);
+Err *reindex_step(Tx *tx, Job *job, bool *done);
+Err *iteration_step(Tx *tx, Job *job, bool *done);
+
 Err *dereferenced_list(Req *req);
 Err *dereferenced_get(Req *req);
 
