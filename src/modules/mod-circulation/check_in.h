@@ -16,3 +16,5 @@ typedef struct {
 // Gives back fees of lost items and charges the overdue fine. *changed: what is owed is not what it
 // was. Source: spec/fees-fines.md 3, 4.3.
 WARN_UNUSED Err *returned_item_settle_fees(const ReturnedItem *returned, bool *changed);
+// Only the overdue fine: what a renewal charges for the time before it. The loan is the one before.
+WARN_UNUSED Err *returned_item_charge_overdue(const ReturnedItem *returned, bool *changed);

@@ -3,34 +3,13 @@
 #include "modules/mod-circulation/check_in.h"
 
 #include "modules/mod-circulation/closed_days.h"
+#include "modules/mod-circulation/loans.h"
 #include "modules/mod-feesfines/feesfines.h"
-#include "modules/mod-users/collections.h"
 
 static bool is_lost_status(Str status)
 {
     return str_eq(status, S("Declared lost")) || str_eq(status, S("Aged to lost")) ||
            str_eq(status, S("Lost and paid"));
-}
-
-// "Last, First" of the staff member at the desk.
-static Err *staff_name(const ReturnedItem *returned, Str *out)
-{
-    Json *staff = NULL;
-
-    TRY(tx_get(returned->req->tx, &users, returned->req->user_id, &staff));
-    *out = patron_name(staff);
-    return NULL;
-}
-
-// When the item was lost: declared by a person, or aged.
-static bool lost_at(const Json *loan, Time *out)
-{
-    Time declared = 0, aged = 0;
-    bool is_declared = json_time(loan, "declaredLostDate", &declared);
-    bool is_aged = json_time(loan, "agedToLostDelayedBilling.agedToLostDate", &aged);
-
-    *out = declared > aged ? declared : aged;
-    return is_declared || is_aged;
 }
 
 static Err *lost_fees(const ReturnedItem *returned, bool *changed)
@@ -52,7 +31,7 @@ static Err *lost_fees(const ReturnedItem *returned, bool *changed)
                          "found"),
                        P("itemId", returned->item->id));
     }
-    if (!lost_at(loan, &refund.lost_at)) {
+    if (!loan_lost_at(loan, &refund.lost_at)) {
         return err_422(NO_CODE,
                        S("Last loan for lost item is neither aged to lost nor declared lost"),
                        P("loanId", json_str(loan, "id")));
@@ -63,7 +42,7 @@ static Err *lost_fees(const ReturnedItem *returned, bool *changed)
     }
     refund.loan = loan;
     refund.policy = policy;
-    TRY(staff_name(returned, &refund.source));
+    TRY(staff_name(returned->req, &refund.source));
     return lost_fees_refund(tx, &refund, changed);
 }
 
@@ -134,12 +113,12 @@ static Err *fine_charge(const ReturnedItem *returned, Money amount, bool *change
         return NULL;
     }
     charge.owner_id = json_str(owner, "id");
-    TRY(staff_name(returned, &charge.source));
+    TRY(staff_name(returned->req, &charge.source));
     *changed = true;
     return fee_charge(tx, &charge, &account);
 }
 
-static Err *overdue_fine(const ReturnedItem *returned, bool *changed)
+Err *returned_item_charge_overdue(const ReturnedItem *returned, bool *changed)
 {
     const Json *policy = NULL;
     Time due_at = 0;
@@ -173,5 +152,5 @@ Err *returned_item_settle_fees(const ReturnedItem *returned, bool *changed)
     if (is_lost_status(returned->prior_status)) {
         TRY(lost_fees(returned, changed));
     }
-    return returned->loan ? overdue_fine(returned, changed) : NULL;
+    return returned->loan ? returned_item_charge_overdue(returned, changed) : NULL;
 }

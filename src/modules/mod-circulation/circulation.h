@@ -158,6 +158,8 @@ typedef enum { BLOCK_BORROWING, BLOCK_RENEWALS, BLOCK_REQUESTS } BlockedAction;
 bool patron_is_active(const Json *user, Time now);
 // "Last, First" from the names there are.
 Str patron_name(const Json *user);
+// The same of who makes the request; "" if nobody is logged in.
+WARN_UNUSED Err *staff_name(Req *req, Str *out);
 // 422 USER_IS_BLOCKED_MANUALLY and one USER_IS_BLOCKED_AUTOMATICALLY per block, joined; the errors
 // name patronBlock as overridable and what the caller lacks for it.
 WARN_UNUSED Err *patron_blocks(Req *req, const Json *user, BlockedAction action, Err **refusals);
@@ -284,6 +286,13 @@ Err *check_out_dry_run(Req *req);
 Err *check_in_by_barcode(Req *req);
 Err *loans_list(Req *req);
 Err *loans_get(Req *req);
+Err *renew_by_barcode(Req *req);
+Err *renew_by_id(Req *req);
+Err *loan_claim_returned(Req *req);
+Err *loan_claimed_missing(Req *req);
+Err *loan_declare_lost(Req *req);
+Err *loan_change_due_date(Req *req);
+Err *loan_add_info(Req *req);
 Err *requests_list(Req *req);
 Err *requests_get(Req *req);
 Err *requests_create(Req *req);

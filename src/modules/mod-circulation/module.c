@@ -18,6 +18,16 @@ static const Route circulation_routes[] = {
      .desired = "circulation.override-patron-block.post "
                 "circulation.override-item-limit-block.post "
                 "circulation.override-item-not-loanable-block.post"},
+    {POST, "/circulation/renew-by-barcode", WRITE, renew_by_barcode,
+     .permission = "circulation.renew-by-barcode.post",
+     .desired = "circulation.override-patron-block circulation.override-renewal-block "
+                "circulation.override-patron-block.post circulation.override-renewal-block.post",
+     .is_idempotent = true},
+    {POST, "/circulation/renew-by-id", WRITE, renew_by_id,
+     .permission = "circulation.renew-by-id.post",
+     .desired = "circulation.override-patron-block circulation.override-renewal-block "
+                "circulation.override-patron-block.post circulation.override-renewal-block.post",
+     .is_idempotent = true},
     {GET, "/circulation/loans", READ, loans_list, .permission = "circulation.loans.collection.get"},
     {GET, "/circulation/loans/{id}", READ, loans_get, .permission = "circulation.loans.item.get"},
     {GET, "/circulation/requests", READ, requests_list,
@@ -34,6 +44,34 @@ static const Route circulation_routes[] = {
      .permission = "circulation.requests.item.delete"},
     {DELETE, "/circulation/requests", WRITE, requests_delete_all,
      .permission = "circulation.requests.collection.delete"},
+    {0},
+};
+
+#define LOAN "/circulation/loans/{id}/"
+
+static const Route add_info_routes[] = {
+    {POST, LOAN "add-info", WRITE, loan_add_info, .permission = "circulation.loans.add-info.post"},
+    {0},
+};
+
+static const Route change_due_date_routes[] = {
+    {POST, LOAN "change-due-date", WRITE, loan_change_due_date,
+     .permission = "circulation.loans.change-due-date.post configuration.entries.collection.get",
+     .later_permission = "circulation.loans.change-due-date.post"},
+    {0},
+};
+
+static const Route claim_returned_routes[] = {
+    {POST, LOAN "claim-item-returned", WRITE, loan_claim_returned,
+     .permission = "circulation.loans.claim-item-returned.post"},
+    {POST, LOAN "declare-claimed-returned-item-as-missing", WRITE, loan_claimed_missing,
+     .permission = "circulation.loans.declare-claimed-returned-item-as-missing.post"},
+    {0},
+};
+
+static const Route declare_lost_routes[] = {
+    {POST, LOAN "declare-item-lost", WRITE, loan_declare_lost,
+     .permission = "circulation.loans.declare-item-lost.post"},
     {0},
 };
 
@@ -83,6 +121,10 @@ static const Route settings_routes[] = {
 
 static const Interface provides[] = {
     {"circulation", "14.7", circulation_routes},
+    {"add-info", "0.1", add_info_routes},
+    {"change-due-date", "0.1", change_due_date_routes},
+    {"claim-item-returned", "0.2", claim_returned_routes},
+    {"declare-item-lost", "0.3", declare_lost_routes},
     {"circulation-rules", "1.1", rules_routes},
     {"circulation-settings", "1.0", settings_routes},
     {0},
@@ -112,6 +154,8 @@ static const char *const requires[] = {
     "patron-action-session-storage 0.3",
     "check-in-storage 0.2",
     "automated-patron-blocks 0.1",
+    "notes 1.0 2.0 3.0",
+    "actual-cost-record-storage 0.6",
     NULL,
 };
 

@@ -25,6 +25,17 @@ Str patron_name(const Json *user)
     return last.len ? last : first;
 }
 
+Err *staff_name(Req *req, Str *out)
+{
+    Json *staff = NULL;
+
+    if (req->user_id.len) {
+        TRY(tx_get(req->tx, &users, req->user_id, &staff));
+    }
+    *out = patron_name(staff);
+    return NULL;
+}
+
 typedef struct {
     const char *flag; // of a manual block
     const char *message;
