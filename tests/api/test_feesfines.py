@@ -183,3 +183,44 @@ def test_accounts_are_listed_with_few_statements(library):
     plain = library.get("/feefineactions", query=f"userId=={user}")
     plain.expect(200)
     assert answer.statements <= plain.statements + 2  # items and holdings of the whole page
+
+
+# ----------------------------------------------------------------------------------------------
+# Reports
+
+
+def test_the_refund_report_shows_what_had_been_paid(library):
+    one = charge(library)
+    act(library.at("2026-03-01T10:00:00Z"), one, "pay", "10.00").expect(201)
+    act(library.at("2026-03-02T14:05:00Z"), one, "refund", "4.00", paymentMethod="Overpaid",
+        comments="STAFF : check \n PATRON : sorry").expect(201)
+    wanted = {"startDate": "2026-03-02", "endDate": "2026-03-02",
+              "feeFineOwners": [one["ownerId"]]}
+    rows = library.post("/feefine-reports/refund", wanted).expect(200)["reportData"]
+    assert len(rows) == 1
+    assert (rows[0]["paidAmount"], rows[0]["refundAmount"]) == ("10.00", "4.00")
+    assert (rows[0]["refundDate"], rows[0]["refundReason"]) == ("3/2/26 2:05 PM", "Overpaid")
+    assert (rows[0]["staffInfo"], rows[0]["patronInfo"]) == ("check", "sorry")
+    other = {**wanted, "startDate": "2026-03-03", "endDate": "2026-03-03"}
+    assert library.post("/feefine-reports/refund", other).expect(200) == {"reportData": []}
+
+
+def test_a_report_needs_days(library):
+    answer = library.post("/feefine-reports/refund", {"startDate": "yesterday"}).expect(422)
+    assert answer == "Invalid startDate or endDate parameter"
+
+
+def test_the_cash_drawer_is_reconciled_by_source(library):
+    desk = new_id()
+    one = charge(library, feeFineOwner="Main", feeFineType="Damage")
+    for who, amount in (("Doe, Jane", "3.00"), ("Roe, Max", "5.00"), ("Doe, Jane", "2.00")):
+        act(library.at("2026-03-01T10:00:00Z"), one, "pay", amount, servicePointId=desk,
+            userName=who).expect(201)
+    path = "/feefine-reports/cash-drawer-reconciliation"
+    report = library.post(path, {"startDate": "2026-03-01", "createdAt": desk}).expect(200)
+    assert report["reportStats"]["bySource"] == [
+        {"name": "Doe, Jane", "totalAmount": "5.00", "totalCount": "2"},
+        {"name": "Roe, Max", "totalAmount": "5.00", "totalCount": "1"},
+        {"name": "Source totals", "totalAmount": "10.00", "totalCount": "3"}]
+    sources = library.post(path + "/sources", {"createdAt": desk}).expect(200)
+    assert sources == {"sources": ["Doe, Jane", "Roe, Max"]}

@@ -85,11 +85,14 @@ WARN_UNUSED Err *account_refund(Tx *tx, AccountAction *action, Json *account, Mo
 // ---------------------------------------------------------------------------------------------
 // Handlers
 
-Err *accounts_list(Req *req);      // account_routes.c
-Err *account_get(Req *req);        // account_routes.c
-Err *account_action(Req *req);     // account_routes.c: the action is the last part of the path
-Err *feefine_create(Req *req);     // fee_types.c
-Err *feefine_put(Req *req);        // fee_types.c
-Err *feefine_delete(Req *req);     // fee_types.c
-Err *actual_cost_bill(Req *req);   // actual_cost.c
-Err *actual_cost_cancel(Req *req); // actual_cost.c
+Err *accounts_list(Req *req);       // account_routes.c
+Err *account_get(Req *req);         // account_routes.c
+Err *account_action(Req *req);      // account_routes.c: the action is the last part of the path
+Err *feefine_create(Req *req);      // fee_types.c
+Err *feefine_put(Req *req);         // fee_types.c
+Err *feefine_delete(Req *req);      // fee_types.c
+Err *actual_cost_bill(Req *req);    // actual_cost.c
+Err *actual_cost_cancel(Req *req);  // actual_cost.c
+Err *report_refunds(Req *req);      // report_refund.c
+Err *report_cash_drawer(Req *req);  // report_cash.c
+Err *report_cash_sources(Req *req); // report_cash.c

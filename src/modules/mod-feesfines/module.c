@@ -76,8 +76,21 @@ static const Route actual_cost_routes[] = {
     {0},
 };
 
+static const Route report_routes[] = {
+    {POST, "/feefine-reports/refund", READ, report_refunds,
+     .permission = "feefine-reports.refund.post"},
+    {POST, "/feefine-reports/cash-drawer-reconciliation", READ, report_cash_drawer,
+     .permission = "feefine-reports.cash-drawer-reconciliation.post",
+     .later_permission = "feesfines.feefine-reports.cash-drawer-reconciliation.post"},
+    {POST, "/feefine-reports/cash-drawer-reconciliation/sources", READ, report_cash_sources,
+     .permission = "feefine-reports.cash-drawer-reconciliation.post",
+     .later_permission = "feesfines.feefine-reports.cash-drawer-reconciliation-source.post"},
+    {0},
+};
+
 static const Interface provides[] = {
     {"actual-cost-fee-fine", "0.3", .routes = actual_cost_routes},
+    {"feefine-reports", "2.3", .routes = report_routes},
     {"feesfines", "19.1", .routes = fee_routes, .collections = fees},
     {0},
 };
