@@ -182,22 +182,31 @@ static bool is_picture(Str bytes)
     return str_starts(bytes, S("\x89PNG\r\n\x1a\n")) || str_starts(bytes, S("\xff\xd8\xff"));
 }
 
+static Err *wrong_size(void)
+{
+    return err_text(500, "Requested file size should be within allowed size updated in "
+                         "profile_picture configuration");
+}
+
+// What the body itself tells: FOLIO looks at it before the settings.
+static Err *check_body(const Req *req)
+{
+    if (!req->body.len || req->body.len > PICTURE_MAX) {
+        return wrong_size();
+    }
+    return is_picture(req->body)
+               ? NULL
+               : err_text(500, "Requested image should be of supported type-[PNG,JPG,JPEG]");
+}
+
 // The body as an encrypted record.
 static Err *read_picture(Req *req, const Json *config, Json *doc)
 {
     double megabytes = json_number(config, "maxFileSize", 10);
     Str text;
 
-    if (!req->body.len || req->body.len > PICTURE_MAX) {
-        return err_text(500, "Requested file size should be within allowed size updated in "
-                             "profile_picture configuration");
-    }
-    if (!is_picture(req->body)) {
-        return err_text(500, "Requested image should be of supported type-[PNG,JPG,JPEG]");
-    }
     if ((double)req->body.len > megabytes * MEGABYTE) {
-        return err_text(500, "Requested file size should be within allowed size updated in "
-                             "profile_picture configuration");
+        return wrong_size();
     }
     if (!encrypt(config, req->body, &text)) {
         return err_text(500, "Error encrypting profile picture data");
@@ -218,6 +227,7 @@ Err *picture_post(Req *req)
 {
     Json *config = NULL, *doc = json_object();
 
+    TRY(check_body(req));
     TRY(enabled_config(req, &config));
     TRY(read_picture(req, config, doc));
     json_set_str(doc, "id", uuid_new());
@@ -244,7 +254,7 @@ Err *picture_get(Req *req)
                         STR_ARG(req_param(req, 0)));
     }
     if (!decrypt(config, json_str(doc, "profile_picture_blob"), &picture)) {
-        return err_text(400, "Invalid algorithm OR key");
+        return err_text(400, "Data integrity check failed, POST and GET must use an identical key");
     }
     json_take(body, "id", doc, "id");
     json_set_str(body, "profile_picture_blob",
@@ -256,6 +266,7 @@ Err *picture_put(Req *req)
 {
     Json *config = NULL, *old = NULL, *doc = json_object();
 
+    TRY(check_body(req));
     TRY(enabled_config(req, &config));
     TRY(read_picture(req, config, doc));
     TRY(find_picture(req, &old));
