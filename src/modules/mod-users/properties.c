@@ -261,7 +261,7 @@ static const Property text_field[] = {
 // Definitions of the fields that a library adds to its users. Source: spec/platform.md 4.2.
 static const Property custom_field[] = {
     {"id", ID},
-    {"name", STRING, REQUIRED, .max_len = 65},
+    {"name", STRING, REQUIRED},
     {"refId", STRING},
     {"type", STRING, REQUIRED, .one_of = custom_field_types},
     {"entityType", STRING, REQUIRED},
@@ -269,7 +269,7 @@ static const Property custom_field[] = {
     {"required", BOOLEAN, .fallback = "false"},
     {"isRepeatable", BOOLEAN, .fallback = "false"},
     {"order", INTEGER},
-    {"helpText", STRING, .max_len = 100},
+    {"helpText", STRING},
     {"displayInAccordion", STRING},
     {"checkboxField", OBJECT, .of = checkbox_field},
     {"selectField", OBJECT, .of = select_field},
