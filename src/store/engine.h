@@ -140,6 +140,8 @@ Err *conflict_reference(Tx *tx, const Collection *of, const Field *field, Str va
 Err *conflict_in_use(Tx *tx, const Collection *of, Str id, const Reference *by);
 Err *not_found(const Collection *of, Str id);
 Err *invalid_id(const Collection *of, Str id);
+// Writes the row of a new record with its side columns.
+WARN_UNUSED Err *row_insert(Tx *tx, const Shape *shape, const Json *doc, Str text);
 // Deletes the record with this text.
 WARN_UNUSED Err *record_delete(Tx *tx, const Collection *of, const Known *record);
 

@@ -339,6 +339,14 @@ WARN_UNUSED Err *tx_delete(Tx *tx, const Collection *of, Str id);
 // Deletes all that match; number of them in *n.
 WARN_UNUSED Err *tx_delete_query(Tx *tx, const Collection *of, Str cql, int64_t *n);
 
+// Stores a record as it is, for loading: no hooks, no checks of shape and references, no event. What
+// it brings of metadata and _version is kept, what it lacks is made. 422 or 400 if a unique key or
+// the id is taken, 422 for what is no id.
+WARN_UNUSED Err *tx_restore(Tx *tx, const Collection *of, Json *doc);
+// Before many of them: drops the indexes of the tables. db_migrate makes them again, also after a
+// crash; until then queries scan and unique keys of those tables are not watched.
+WARN_UNUSED Err *db_drop_indexes(Db *db, const Collection *const *collections, size_t n);
+
 // Appends an event in this transaction if somebody wants its topic (decision 56). type: "CREATED",
 // "UPDATED", "DELETED" or a name of its own; key: the message key (decision 21).
 WARN_UNUSED Err *tx_emit(Tx *tx, const char *topic, const char *type, Str key, const Json *old,

@@ -183,7 +183,7 @@ static Err *violation_order(Tx *tx, const Collection *of, const Json *doc, Viola
     return NULL;
 }
 
-static Err *row_insert(Tx *tx, const Shape *shape, const Json *doc, Str text)
+Err *row_insert(Tx *tx, const Shape *shape, const Json *doc, Str text)
 {
     Arg args[COLUMNS_MAX + 4];
     TableState state;
