@@ -1,6 +1,7 @@
 // octavo bench: the subcommands of the performance lab.
 #include "bench.h"
 
+#include "data.h"
 #include "floor.h"
 
 #include "base/asset.h"
@@ -28,6 +29,7 @@ static const struct {
     const char *help;
 } commands[] = {
     {"play", bench_play, "run one load plan against a server"},
+    {"data", bench_data, "make a library by recipe, restore it, check it"},
     {"floor", bench_floor, "measure what one check-out costs at least on this machine"},
     {"list", list_plans, "names of the built-in load plans"},
 };

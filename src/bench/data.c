@@ -1,0 +1,451 @@
+// octavo bench data: makes a library by recipe, restores it, checks it.
+#include "data.h"
+
+#include "bench/bench.h"
+#include "modules/administrator.h"
+#include "modules/mod-circulation-storage/collections.h"
+#include "modules/mod-inventory-storage/collections.h"
+#include "modules/mod-permissions/collections.h"
+#include "modules/mod-users/collections.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    RECORDS_OF_TX = 10000,
+    READERS_MAX = 8,
+    PROGRESS_NS = 200000000,
+    TX_ARENA_MAX = 64 << 20,
+};
+
+#define CACHE_BYTES ((int64_t)128 << 20)
+#define ID_SPACE    "6f1d9a52-1f0e-5a0c-9d52-6b6f63746176"
+
+static const char usage[] =
+    "octavo bench data make --recipe NAME --data DIR [--seed 1] [--tenant diku]\n"
+    "octavo bench data reset --data DIR [--tenant diku]\n"
+    "octavo bench data check --data DIR [--tenant diku]\n\n"
+    "make   a new library with users, titles, items, loans and requests, all data files of the\n"
+    "       built-in plans in DIR/inputs, and a copy of the prepared database for reset\n"
+    "reset  the prepared database again, after load was played on it; prints its checksum\n"
+    "check  what must hold at any time (an open loan for each item on loan ...); exit code 1 if\n"
+    "       something does not\n\n"
+    "Recipes: tiny (4,000 items), small (40,000), seed (400,000), large (1,000,000),\n"
+    "         huge (7,200,000). Nothing else may use DIR meanwhile.\n";
+
+static const Recipe recipes[] = {
+    {.name = "tiny",
+     .instances = 2000,
+     .items_per_holdings = 2,
+     .users = 500,
+     .loans = 300,
+     .requests = 200,
+     .rtac_large = 500},
+    {.name = "small",
+     .instances = 20000,
+     .items_per_holdings = 2,
+     .users = 5000,
+     .loans = 5158,
+     .requests = 3809,
+     .rtac_large = 5000},
+    {.name = "seed",
+     .instances = 400000,
+     .items_per_holdings = 1,
+     .users = 82525,
+     .loans = 5158,
+     .requests = 3809,
+     .available_max = 372817,
+     .rtac_large = 5000},
+    {.name = "large",
+     .instances = 500000,
+     .items_per_holdings = 2,
+     .users = 82525,
+     .loans = 5158,
+     .requests = 3809,
+     .rtac_large = 5000},
+    {.name = "huge",
+     .instances = 7200000,
+     .items_per_holdings = 1,
+     .users = 82525,
+     .loans = 5158,
+     .requests = 3809},
+};
+
+const Recipe *recipe_find(Str name)
+{
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        if (str_eq_z(name, recipes[i].name)) {
+            return &recipes[i];
+        }
+    }
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What the makers of records use
+
+Str maker_id(const Maker *maker, const char *kind, int64_t n)
+{
+    return uuid_of_name(maker->space, str_fmt("%s %lld", kind, (long long)n));
+}
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+uint64_t maker_draw(const Maker *maker, int64_t n, const char *use, uint64_t below)
+{
+    uint64_t state = mix(maker->seed + 0x9E3779B97F4A7C15u);
+
+    for (; *use; use++) {
+        state = state * 31 + (unsigned char)*use;
+    }
+    return mix(state ^ mix((uint64_t)n + 0x9E3779B97F4A7C15u)) % below;
+}
+
+static void show(Maker *maker, bool is_end)
+{
+    int64_t now = clock_ns();
+
+    if (!is_end && now - maker->shown_ns < PROGRESS_NS) {
+        return;
+    }
+    maker->shown_ns = now;
+    double seconds = (double)(now - maker->stage_ns) / 1e9;
+    if (isatty(2) || is_end) {
+        fprintf(stderr, "%s%-24s %9lld  %6.1f s%s", isatty(2) ? "\r" : "", maker->stage,
+                (long long)maker->stage_records, seconds, is_end ? "\n" : "");
+    }
+}
+
+static Err *piece_end(Maker *maker)
+{
+    Tx *tx = maker->tx;
+
+    maker->tx = NULL;
+    maker->in_tx = 0;
+    Err *err = tx ? tx_commit(tx) : NULL;
+    arena_reset(maker->arena);
+    return err;
+}
+
+Err *maker_stage(Maker *maker, const char *stage)
+{
+    TRY(piece_end(maker));
+    if (maker->stage) {
+        show(maker, true);
+    }
+    maker->stage = stage;
+    maker->stage_records = 0;
+    maker->stage_ns = maker->shown_ns = clock_ns();
+    return NULL;
+}
+
+Err *maker_put(Maker *maker, const Collection *of, Json *doc)
+{
+    TxOptions options = {.kind = WRITE, .is_batch = true, .now = maker->today};
+
+    if (!maker->tx) {
+        // Outlives what the makers of records give back.
+        Arena *former = arena_use(maker->arena);
+        Err *failed = tx_begin(maker->db, &options, &maker->tx);
+        arena_use(former);
+        TRY(failed);
+    }
+    Err *err = tx_restore(maker->tx, of, doc);
+    if (err) {
+        tx_rollback(maker->tx);
+        maker->tx = NULL;
+        return err;
+    }
+    maker->records++;
+    maker->stage_records++;
+    show(maker, false);
+    return ++maker->in_tx >= RECORDS_OF_TX ? piece_end(maker) : NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The prepared copy
+
+typedef struct {
+    Str recipe, seed, data, tenant;
+} DataOptions;
+
+static Str prepared_file(Str folder, Str tenant)
+{
+    return str_fmt(STR_FMT "/prepared/" STR_FMT ".db", STR_ARG(folder), STR_ARG(tenant));
+}
+
+static Err *file_error(const char *name)
+{
+    return err_text(500, "%s: %s", name, strerror(errno));
+}
+
+static Err *copy_open_files(FILE *from, FILE *to, const char *name, uint64_t *checksum)
+{
+    static uint64_t words[1 << 17];
+    uint64_t sum = 0xcbf29ce484222325u;
+
+    for (size_t n = 1; n;) {
+        n = fread(words, 1, sizeof words, from);
+        memset((char *)words + n, 0, sizeof words - n);
+        for (size_t i = 0; i < (n + 7) / 8; i++) {
+            sum = (sum ^ words[i]) * 0x100000001b3u;
+        }
+        if (fwrite(words, 1, n, to) != n) {
+            return file_error(name);
+        }
+    }
+    *checksum = sum;
+    return ferror(from) || fflush(to) || fdatasync(fileno(to)) ? file_error(name) : NULL;
+}
+
+// Copies and sums up in one pass; the copy appears under its name when it is whole.
+static Err *copy_file(Str from_name, Str to_name, uint64_t *checksum)
+{
+    const char *from_z = str_z(from_name), *to_z = str_z(to_name);
+    const char *half = str_z(str_fmt("%s.half", to_z));
+    FILE *from = fopen(from_z, "rb");
+    FILE *to = from ? fopen(half, "wb") : NULL;
+    Err *err = !from ? file_error(from_z) : !to ? file_error(half) : NULL;
+
+    if (!err) {
+        err = copy_open_files(from, to, half, checksum);
+    }
+    if (from) {
+        fclose(from);
+    }
+    if (to && fclose(to) && !err) {
+        err = file_error(half);
+    }
+    return !err && rename(half, to_z) ? file_error(to_z) : err;
+}
+
+static Str database_file(const DataOptions *options)
+{
+    return str_fmt(STR_FMT "/" STR_FMT ".db", STR_ARG(options->data), STR_ARG(options->tenant));
+}
+
+static Err *prepared_keep(const DataOptions *options)
+{
+    uint64_t checksum = 0;
+    Str folder = str_fmt(STR_FMT "/prepared", STR_ARG(options->data));
+
+    if (mkdir(str_z(folder), 0750) && errno != EEXIST) {
+        return file_error(str_z(folder));
+    }
+    TRY(copy_file(database_file(options), prepared_file(options->data, options->tenant),
+                  &checksum));
+    printf("checksum %016llx\n", (unsigned long long)checksum);
+    return NULL;
+}
+
+static Err *data_reset(const DataOptions *options)
+{
+    int64_t begun = clock_ns();
+    uint64_t checksum = 0;
+    Str file = database_file(options);
+
+    if (access(str_z(str_fmt(STR_FMT "-wal", STR_ARG(file))), F_OK) == 0) {
+        // Left behind by a process that was killed; its content belongs to the old file.
+        unlink(str_z(str_fmt(STR_FMT "-wal", STR_ARG(file))));
+        unlink(str_z(str_fmt(STR_FMT "-shm", STR_ARG(file))));
+    }
+    TRY(copy_file(prepared_file(options->data, options->tenant), file, &checksum));
+    printf("reset in %.2f s, checksum %016llx\n", (double)(clock_ns() - begun) / 1e9,
+           (unsigned long long)checksum);
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Making
+
+static const Collection *const loaded[] = {
+    &users,    &permission_users,      &instances, &holdings, &items, &loans, &loan_history,
+    &requests, &patron_action_sessions};
+
+enum {
+    LOADED = sizeof loaded / sizeof *loaded,
+};
+
+static Err *records_make(Maker *maker)
+{
+    TRY(library_make(maker));
+    TRY(db_drop_indexes(maker->db, loaded, LOADED));
+    TRY(people_make(maker));
+    TRY(stock_make(maker));
+    TRY(circulation_make(maker));
+    TRY(rtac_make(maker));
+    TRY(maker_stage(maker, "indexes"));
+    TRY(db_migrate(maker->db, loaded, LOADED));
+    TRY(maker_stage(maker, NULL));
+    return library_finish(maker);
+}
+
+static Err *tenant_make(App *app, const DataOptions *options, Maker *maker)
+{
+    Tenant *tenant = NULL;
+
+    TRY(tenant_create(app, options->tenant, S("Demo library"), S("")));
+    TRY(tenant_enable(app, options->tenant, NULL, true, false));
+    TRY(administrator_create(app, options->tenant, S("diku_admin"), S("admin")));
+    TRY(tenant_find(app, options->tenant, &tenant));
+    maker->db = tenant_db(tenant);
+    return NULL;
+}
+
+static Err *app_open(const DataOptions *options, App *app)
+{
+    StoreOptions store = {
+        .dir = options->data, .cache_bytes = CACHE_BYTES, .readers_max = READERS_MAX};
+
+    if (mkdir(str_z(options->data), 0750) && errno != EEXIST) {
+        return file_error(str_z(options->data));
+    }
+    *app = (App){.modules = all_modules};
+    TRY(store_open(&store, &app->store));
+    Err *err = gateway_start(app);
+    if (err) {
+        gateway_stop(app);
+        store_close(app->store);
+    }
+    return err;
+}
+
+static void app_close(App *app)
+{
+    store_close(app->store);
+    gateway_stop(app);
+}
+
+static Err *maker_new(const DataOptions *options, Maker *maker)
+{
+    int64_t seed = 0;
+
+    *maker = (Maker){.recipe = recipe_find(options->recipe),
+                     .folder = options->data,
+                     .tenant = options->tenant,
+                     .today = time_now() / DAY_MS * DAY_MS};
+    if (!maker->recipe) {
+        return err_text(400, "there is no recipe \"" STR_FMT "\"", STR_ARG(options->recipe));
+    }
+    if (!str_int64(options->seed, &seed) || seed < 0) {
+        return err_text(400, "the seed is a number from 0 on");
+    }
+    maker->arena = arena_new(TX_ARENA_MAX);
+    maker->seed = (uint64_t)seed;
+    maker->space = uuid_of_name(S(ID_SPACE), str_fmt("seed %lld", (long long)seed));
+    return NULL;
+}
+
+static Err *data_make(const DataOptions *options)
+{
+    int64_t begun = clock_ns();
+    Maker maker;
+    App app;
+
+    TRY(maker_new(options, &maker));
+    if (access(str_z(database_file(options)), F_OK) == 0) {
+        return err_text(400, STR_FMT " exists: make begins with an empty folder",
+                        STR_ARG(database_file(options)));
+    }
+    TRY(app_open(options, &app)); // the process ends on errors: nothing to give back
+    maker.stage = "tenant";
+    maker.stage_ns = begun;
+    Err *err = tenant_make(&app, options, &maker);
+    if (!err) {
+        err = records_make(&maker);
+    }
+    app_close(&app);
+    arena_free(maker.arena);
+    TRY(err);
+    TRY(inputs_write(&maker));
+    printf("%s: %lld records in %.1f s\n", maker.recipe->name, (long long)maker.records,
+           (double)(clock_ns() - begun) / 1e9);
+    return prepared_keep(options);
+}
+
+// Reads only, so that it may look at the data of a server at work.
+static Err *check_tenant(const DataOptions *options, int *violations)
+{
+    StoreOptions store = {.dir = options->data,
+                          .cache_bytes = CACHE_BYTES,
+                          .readers_max = READERS_MAX,
+                          .beside_server = true};
+    Store *opened = NULL;
+    Db *db = NULL;
+
+    TRY(store_open(&store, &opened));
+    Err *err = db_open(opened, options->tenant, false, &db);
+    if (!err) {
+        err = data_check(db, violations);
+    }
+    store_close(opened);
+    return err;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Command line
+
+static Err *read_arguments(DataOptions *options, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i += 2) {
+        struct {
+            const char *name;
+            Str *value;
+        } known[] = {{"--recipe", &options->recipe},
+                     {"--seed", &options->seed},
+                     {"--data", &options->data},
+                     {"--tenant", &options->tenant},
+                     {0}};
+        size_t k = 0;
+        while (known[k].name && strcmp(known[k].name, argv[i]) != 0) {
+            k++;
+        }
+        if (!known[k].name || i + 1 >= argc) {
+            return err_text(400, "%s: unknown, or without its value", argv[i]);
+        }
+        *known[k].value = str_of(argv[i + 1]);
+    }
+    return options->data.len ? NULL : err_text(400, "say where: --data DIR");
+}
+
+static int fail(const Err *err, int code)
+{
+    fprintf(stderr, "octavo bench data: " STR_FMT "\n", STR_ARG(err->message));
+    return code;
+}
+
+int bench_data(int argc, char **argv)
+{
+    DataOptions options = {S("tiny"), S("1"), {0}, S("diku")};
+    const char *what = argc > 0 ? argv[0] : "--help";
+    int violations = 0;
+
+    if (strcmp(what, "--help") == 0 || (argc > 1 && strcmp(argv[1], "--help") == 0)) {
+        fputs(usage, stdout);
+        return 0;
+    }
+    log_set(LOG_WARN, false);
+    Err *err = read_arguments(&options, argc, argv);
+    if (err) {
+        return fail(err, 3);
+    }
+    if (strcmp(what, "make") == 0) {
+        err = data_make(&options);
+    } else if (strcmp(what, "reset") == 0) {
+        err = data_reset(&options);
+    } else if (strcmp(what, "check") == 0) {
+        err = check_tenant(&options, &violations);
+    } else {
+        fputs(usage, stderr);
+        return 3;
+    }
+    return err ? fail(err, 1) : violations > 0;
+}
