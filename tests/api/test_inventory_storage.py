@@ -199,6 +199,14 @@ def test_unknown_references_are_named(library, stock):
                                 "because it does not exist in material_type.id.")
 
 
+def test_a_put_names_unknown_references_in_its_own_words(library, stock):
+    item, unknown = stock.item(), new_id()
+    text = library.put("/item-storage/items/" + item["id"],
+                       {**item, "permanentLoanTypeId": unknown}).expect(400)
+    assert text == (f"Cannot set item permanentLoanTypeId = {unknown} because it does not exist in "
+                    "loan_type.id.")
+
+
 def test_what_is_referenced_stays(library, stock):
     holdings = stock.holdings()
     stock.item(holdings)
@@ -341,6 +349,14 @@ def test_instances_and_holdings_come_in_batches_too(library, stock):
     holdings = {"instanceId": instance["id"], "sourceId": FOLIO_SOURCE,
                 "permanentLocationId": stock.main}
     library.post("/holdings-storage/batch/synchronous", {"holdingsRecords": [holdings]}).expect(201)
+
+
+def test_the_older_batch_keeps_what_is_right(library):
+    good = {"source": "FOLIO", "title": "t", "instanceTypeId": TEXT}
+    answer = library.post("/instance-storage/batch/instances", {
+        "instances": [good, {**good, "instanceTypeId": new_id()}], "totalRecords": 2}).expect(201)
+    assert answer["totalRecords"] == 1 and answer["instances"][0]["hrid"]
+    assert len(answer["errorMessages"]) == 1
 
 
 def test_members_of_items_are_patched(library, stock):

@@ -255,3 +255,35 @@ Err *batch_create_unsafe(Req *req)
     TRY(suppression_is_allowed(req));
     return batch_run(req, &batch);
 }
+
+// ---------------------------------------------------------------------------------------------
+// The older batch: each instance in a transaction of its own, so that one that is wrong spoils no
+// other. Source: decision 1.
+
+static Err *instance_insert(Tx *tx, void *context)
+{
+    return tx_insert(tx, &instances, context);
+}
+
+Err *instances_batch_create(Req *req)
+{
+    Json *body = NULL, *answer = json_object(), *created = json_array(), *errors = json_array();
+    TxOptions options = {.kind = WRITE, .is_batch = true, .now = req->now, .user_id = req->user_id};
+
+    TRY(req_body_object(req, &body));
+    JSON_EACH(one, json_get(body, "instances"))
+    {
+        Json *doc = json_copy(one);
+        Err *err = tx_run(tenant_db(req->tenant), &options, instance_insert, doc);
+        if (err) {
+            json_add(errors, json_string(err->message));
+        } else {
+            json_add(created, doc);
+        }
+    }
+    bool is_spoilt = json_len(errors) && !json_len(created);
+    json_set_int(answer, "totalRecords", (int64_t)json_len(created));
+    json_set(answer, "instances", created);
+    json_set(answer, "errorMessages", errors);
+    return reply_json(req, is_spoilt ? 500 : 201, answer);
+}

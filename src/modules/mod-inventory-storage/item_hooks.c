@@ -229,9 +229,13 @@ Err *item_event_view(Tx *tx, const Json *doc, const Json **out)
     return NULL;
 }
 
+// The texts of PUT and POST differ. A record that is stored anew has version 1.
 Err *item_explain(Tx *tx, Conflict kind, const Field *field, Str value, const Json *doc)
 {
-    (void)doc;
+    if (kind == CONFLICT_MISSING_REFERENCE && json_int(doc, "_version", 1) > 1) {
+        return err_text(400, "Cannot set item %s = " STR_FMT " because it does not exist in %s.id.",
+                        field->path, STR_ARG(value), field->references->table);
+    }
     return hrid_explain(tx, &items, kind, field, value);
 }
 

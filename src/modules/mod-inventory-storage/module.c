@@ -180,6 +180,12 @@ static const Route item_routes[] = {
     {0},
 };
 
+static const Route old_batch_routes[] = {
+    {POST, "/instance-storage/batch/instances", NONE, instances_batch_create,
+     .permission = "inventory-storage.instances.batch.post"},
+    {0},
+};
+
 static const Route instance_batch_routes[] = {
     {POST, "/instance-storage/batch/synchronous", NONE, batch_create,
      .permission = "inventory-storage.instances.batch.post",
@@ -307,6 +313,7 @@ static const Interface interfaces[] = {
     {"instance-statuses", "1.0", OF(&instance_statuses)},
     {"instance-storage", "10.0", instance_routes, OF(&instances, &instance_relationships),
      .latest = "11.4"},
+    {"instance-storage-batch", "2.0", old_batch_routes},
     {"instance-storage-batch-sync", "2.0", instance_batch_routes, .latest = "3.1"},
     {"instance-storage-batch-sync-unsafe", "2.0", instance_unsafe_routes, .latest = "3.1"},
     {"instance-types", "2.0", OF(&instance_types)},

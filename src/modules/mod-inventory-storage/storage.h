@@ -74,6 +74,7 @@ Err *holdings_patch(Req *req);
 Err *items_patch(Req *req);
 Err *batch_create(Req *req);
 Err *batch_create_unsafe(Req *req);
+Err *instances_batch_create(Req *req);
 Err *record_ids(Req *req);
 
 Err *call_number_type_put(Req *req);
