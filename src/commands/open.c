@@ -55,6 +55,40 @@ static Err *set_log(const Config *config)
     return NULL;
 }
 
+// With Kafka somebody wants every topic.
+static void want_all_topics(const App *app)
+{
+    for (const Module *const *module = app->modules; *module; module++) {
+        const Collection *const *table = (*module)->collections;
+        for (; table && *table; table++) {
+            if ((*table)->event) {
+                store_want_topic(app->store, (*table)->event);
+            }
+        }
+    }
+    kafka_want_topics(app->store);
+}
+
+static Err *start_kafka(App *app)
+{
+    const Config *config = app->config;
+    Str url = config_text(config, "http.public_url");
+    KafkaOptions options = {
+        .brokers = config_text(config, "kafka.brokers"),
+        .environment = config_text(config, "kafka.environment"),
+        .url =
+            url.len ? url : str_fmt("http://" STR_FMT, STR_ARG(config_text(config, "http.listen"))),
+        .sends_latest = str_eq(config_text(config, "gateway.interfaces"), S("latest")),
+    };
+
+    if (!options.brokers.len) {
+        return NULL;
+    }
+    TRY(kafka_start(&options, app->scheduler, &app->kafka));
+    want_all_topics(app);
+    return NULL;
+}
+
 Err *command_open(const CommandLine *line, bool background, App *app)
 {
     Str url = config_text(line->config, "database.url");
@@ -77,6 +111,9 @@ Err *command_open(const CommandLine *line, bool background, App *app)
     *app = (App){.modules = all_modules, .config = line->config, .started_at = time_now()};
     TRY(store_open(&options, &app->store));
     Err *err = background ? jobs_new(app->store, &app->scheduler) : NULL;
+    if (!err && background) {
+        err = start_kafka(app);
+    }
     if (!err) {
         err = gateway_start(app);
     }
@@ -87,6 +124,7 @@ Err *command_open(const CommandLine *line, bool background, App *app)
         if (app->scheduler) {
             jobs_stop(app->scheduler);
         }
+        kafka_stop(app->kafka);
         gateway_stop(app);
         store_close(app->store);
         app->store = NULL;
@@ -99,6 +137,7 @@ void command_close(App *app)
     if (app->scheduler) {
         jobs_stop(app->scheduler);
     }
+    kafka_stop(app->kafka);
     if (app->store) {
         store_close(app->store);
     }

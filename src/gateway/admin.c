@@ -60,6 +60,30 @@ static void module_metrics(Buf *out)
     }
 }
 
+// Events under way: written but not yet with subscribers or Kafka.
+static Err *event_metrics(Buf *out, const App *app)
+{
+    JobsFigures jobs = {0};
+
+    if (!app->scheduler) {
+        return NULL;
+    }
+    TRY(jobs_figures(app->scheduler, &jobs));
+    metric(out, "octavo_outbox_pending", "gauge", (double)jobs.pending);
+    metric(out, "octavo_outbox_oldest_seconds", "gauge", (double)jobs.oldest_ms / 1000);
+    metric(out, "octavo_outbox_delivered_total", "counter", (double)jobs.delivered);
+    metric(out, "octavo_outbox_failures_total", "counter", (double)jobs.failures);
+    metric(out, "octavo_outbox_dead_letters_total", "counter", (double)jobs.buried);
+    if (app->kafka) {
+        KafkaFigures kafka = kafka_figures(app->kafka);
+        metric(out, "octavo_kafka_up", "gauge", kafka.is_down ? 0 : 1);
+        metric(out, "octavo_kafka_messages_total", "counter", (double)kafka.sent);
+        metric(out, "octavo_kafka_delivery_errors_total", "counter",
+               (double)(kafka.errors + kafka.refused));
+    }
+    return NULL;
+}
+
 static Err *metrics_reply(Req *req, const App *app)
 {
     Buf out = buf_new(arena_current(), METRICS_MAX);
@@ -76,6 +100,7 @@ static Err *metrics_reply(Req *req, const App *app)
     metric(&out, "octavo_store_wal_bytes_max", "gauge", (double)store.wal_bytes_max);
     metric(&out, "octavo_store_readers_open", "gauge", store.readers_open);
     metric(&out, "octavo_store_databases_open", "gauge", store.databases_open);
+    TRY(event_metrics(&out, app));
     module_metrics(&out);
     return reply_body(req, 200, "text/plain; version=0.0.4", buf_str(&out));
 }

@@ -5,6 +5,7 @@
 #include "base/meter.h"
 #include "http/http.h"
 #include "jobs/jobs.h"
+#include "kafka/kafka.h"
 #include "store/store.h"
 
 typedef Err *(*Handler)(Req *req);
@@ -121,6 +122,7 @@ struct App {
     Store *store;
     Db *own;              // process-wide data: tenants, keys, descriptors
     Scheduler *scheduler; // NULL in tools that run no background work
+    Kafka *kafka;         // NULL if no brokers are named
     Str base_url;
     Time started_at;
     struct Gateway *gateway; // made by gateway_start
