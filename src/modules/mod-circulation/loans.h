@@ -53,3 +53,14 @@ typedef struct {
 // Policy, place and owner. 422 if the policy charges and there is nobody to charge for.
 WARN_UNUSED Err *lost_charge_prepare(LostCharge *charge);
 WARN_UNUSED Err *lost_charge_perform(LostCharge *charge);
+
+// Background work on lost items (age_to_lost.c; spec/circulation.md 15, 17). Runs in transactions
+// of its own.
+WARN_UNUSED Err *age_to_lost_run(Db *db, Time now);
+WARN_UNUSED Err *lost_items_bill_run(Db *db, Time now);
+WARN_UNUSED Err *actual_costs_expire_run(Db *db, Time now);
+// Closes loans whose lost item fees are all settled.
+WARN_UNUSED Err *loan_fees_closed(Tx *tx, const Event *events, size_t n);
+
+Err *loan_fees_closed_post(Req *req);
+Err *fee_balance_changed_post(Req *req);

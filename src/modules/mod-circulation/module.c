@@ -2,6 +2,8 @@
 // FOLIO: mod-circulation 24.2. Source: spec/circulation.md 2.1.
 #include "modules/mod-circulation/circulation.h"
 
+#include "modules/mod-circulation/loans.h"
+
 static const Route circulation_routes[] = {
     {POST, "/circulation/check-in-by-barcode", WRITE, check_in_by_barcode,
      .permission = "circulation.check-in-by-barcode.post", .is_idempotent = true},
@@ -119,12 +121,39 @@ static const Route settings_routes[] = {
     {0},
 };
 
+#define HANDLERS "/circulation/handlers/"
+
+static const Route handler_routes[] = {
+    {POST, HANDLERS "fee-fine-balance-changed", WRITE, fee_balance_changed_post,
+     .permission = "pubsub.events.post",
+     .later_permission = "circulation.handlers.fee-fine-balance-changed.post"},
+    {POST, HANDLERS "loan-related-fee-fine-closed", WRITE, loan_fees_closed_post,
+     .permission = "pubsub.events.post",
+     .later_permission = "circulation.handlers.loan-related-fee-fine-closed.post"},
+    {0},
+};
+
+static const Timer timers[] = {
+    {"age-to-lost", "/circulation/scheduled-age-to-lost", 1800, age_to_lost_run},
+    {"lost-items-bill", "/circulation/scheduled-age-to-lost-fee-charging", 2100,
+     lost_items_bill_run},
+    {"actual-costs-expire", "/circulation/actual-cost-expiration-by-timeout", 1200,
+     actual_costs_expire_run},
+    {0},
+};
+
+static const struct Subscription subscribes[] = {
+    {"feesfines.event", loan_fees_closed},
+    {0},
+};
+
 static const Interface provides[] = {
     {"circulation", "14.7", circulation_routes},
     {"add-info", "0.1", add_info_routes},
     {"change-due-date", "0.1", change_due_date_routes},
     {"claim-item-returned", "0.2", claim_returned_routes},
     {"declare-item-lost", "0.3", declare_lost_routes},
+    {"circulation-event-handlers", "0.2", handler_routes},
     {"circulation-rules", "1.1", rules_routes},
     {"circulation-settings", "1.0", settings_routes},
     {0},
@@ -164,4 +193,6 @@ const Module mod_circulation = {
     .version = "24.2.0",
     .provides = provides,
     .requires = requires,
+    .timers = timers,
+    .subscribes = subscribes,
 };
