@@ -13,6 +13,8 @@
 #include "modules/mod-notes/notes.h"
 #include "modules/mod-patron-blocks/patron_blocks.h"
 #include "modules/mod-permissions/permissions.h"
+#include "modules/mod-pubsub/pubsub.h"
+#include "modules/mod-settings/settings.h"
 #include "modules/mod-users-bl/users_bl.h"
 #include "modules/mod-users/users.h"
 #include "modules/octavo/native.h"
@@ -30,6 +32,8 @@ const Module *const all_modules[] = {
     &mod_notes,
     &mod_patron_blocks,
     &mod_permissions,
+    &mod_pubsub,
+    &mod_settings,
     &mod_users,
     &mod_users_bl,
     &octavo_module, // last: its empty lists give way to real ones

@@ -154,6 +154,13 @@ def test_errors_carry_cors_headers_too(library):
     assert answer.headers["access-control-allow-origin"] == "https://ui.example"
 
 
+def test_options_without_an_origin_is_answered_like_a_preflight(server):
+    answer = Client(server).call("OPTIONS", "/circulation/check-out-by-barcode")
+    assert answer.expect(204) == ""
+    assert "POST" in answer.headers["access-control-allow-methods"]
+    assert "X-Okapi-Token" in answer.headers["access-control-allow-headers"]
+
+
 def test_a_get_with_preflight_headers_is_no_preflight(library):
     answer = library.call("GET", "/users", headers={"origin": "https://ui.example",
                                                     "access-control-request-method": "GET"})

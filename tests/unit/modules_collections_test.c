@@ -10,6 +10,8 @@
 #include "modules/mod-login/collections.h"
 #include "modules/mod-notes/collections.h"
 #include "modules/mod-patron-blocks/collections.h"
+#include "modules/mod-pubsub/collections.h"
+#include "modules/mod-settings/collections.h"
 #include "modules/mod-permissions/collections.h"
 #include "modules/mod-users/collections.h"
 
@@ -32,6 +34,8 @@ static const struct {
     {"mod-circulation-storage", circulation_storage_collections},
     {"mod-feesfines", feesfines_collections},
     {"mod-patron-blocks", patron_blocks_collections},
+    {"mod-pubsub", pubsub_collections},
+    {"mod-settings", settings_collections},
     {"mod-notes", notes_collections},
     {"mod-calendar", calendar_collections},
 };

@@ -125,9 +125,10 @@ static const Timer timers[] = {
 static const char *const requires[] = {
     "item-storage 5.0 6.0 7.0 8.2 9.0 10.0",
     "holdings-storage 1.3 2.0 3.0 4.0 5.0 6.0",
-    "users 15.0 16.0",
-    "permissions 5.3",
-    "login 5.0 6.0 7.0",
+    "pubsub-event-types 0.1",
+    "pubsub-publishers 0.1",
+    "pubsub-subscribers 0.1",
+    "pubsub-publish 0.1",
     NULL,
 };
 

@@ -182,9 +182,14 @@ static const char *const requires[] = {
     "location-units 2.0",
     "patron-action-session-storage 0.3",
     "check-in-storage 0.2",
+    "pubsub-event-types 0.1",
+    "pubsub-publishers 0.1",
+    "pubsub-subscribers 0.1",
+    "pubsub-publish 0.1",
     "automated-patron-blocks 0.1",
     "notes 1.0 2.0 3.0",
     "actual-cost-record-storage 0.6",
+    "settings 1.0",
     NULL,
 };
 

@@ -3,6 +3,7 @@
 #include "modules/mod-circulation/circulation.h"
 
 #include "modules/mod-configuration/collections.h"
+#include "modules/mod-settings/collections.h"
 
 typedef enum {
     SETTING_LOCALE,
@@ -22,6 +23,7 @@ static const struct {
     SettingKind kind;
 } setting_names[] = {
     {"localeSettings", SETTING_LOCALE},
+    {"tenantLocaleSettings", SETTING_LOCALE},
     {"TLR", SETTING_TLR_FLAGS},
     {"TLR", SETTING_TLR_TEMPLATES},
     {"generalTlr", SETTING_TLR_FLAGS},
@@ -83,6 +85,25 @@ static Err *consider_circulation_settings(Tx *tx, Newest *newest)
     return NULL;
 }
 
+// mod-settings: the tenant's locale, and entries of the tenant in scopes of circulation.
+static Err *consider_settings(Tx *tx, Newest *newest)
+{
+    Docs docs = {0};
+
+    TRY(tx_where(tx, &settings_entries,
+                 "scope in ('circulation', 'mod-circulation', 'stripes-core.prefs.manage') and "
+                 "user_id is null",
+                 NO_ARGS, &docs));
+    for (size_t i = 0; i < docs.len; i++) {
+        consider(newest, json_str(docs.at[i], "key"), json_get(docs.at[i], "value"), docs.at[i]);
+    }
+    TRY(tx_where(tx, &settings_locales, "1 = 1", NO_ARGS, &docs));
+    if (docs.len) {
+        consider(newest, S("localeSettings"), docs.at[0], docs.at[0]);
+    }
+    return NULL;
+}
+
 static void take_zone(Settings *settings, const Json *locale)
 {
     bool is_known = false;
@@ -122,6 +143,7 @@ static Err *settings_build(Tx *tx, void **out)
 
     TRY(consider_configurations(tx, newest));
     TRY(consider_circulation_settings(tx, newest));
+    TRY(consider_settings(tx, newest));
     const Json *flags = newest[SETTING_TLR_FLAGS].value;
     const Json *templates = newest[SETTING_TLR_TEMPLATES].value;
     const Json *other = newest[SETTING_OTHER].value;
@@ -145,7 +167,8 @@ static Err *settings_build(Tx *tx, void **out)
     return NULL;
 }
 
-static const Collection *const settings_sources[] = {&configurations, &circulation_settings, NULL};
+static const Collection *const settings_sources[] = {&configurations, &circulation_settings,
+                                                     &settings_entries, &settings_locales, NULL};
 static const Derived settings_derived = {"circulation-settings", settings_sources, settings_build};
 
 Err *settings_read(Tx *tx, const Settings **out)

@@ -102,6 +102,10 @@ static const char *const requires[] = {
     "locations 3.0",
     "location-units 2.0",
     "users 15.1 16.0",
+    "pubsub-event-types 0.1",
+    "pubsub-publishers 0.1",
+    "pubsub-subscribers 0.1",
+    "pubsub-publish 0.1",
     "actual-cost-record-storage 0.7",
     NULL,
 };

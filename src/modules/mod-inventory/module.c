@@ -102,6 +102,7 @@ static const Interface interfaces[] = {
 // out: inventory works without them.
 static const char *const requires[] = {"item-storage 10.0",
                                        "instance-storage 10.0",
+                                       "instance-storage-batch 2.0",
                                        "holdings-storage 6.0",
                                        "material-types 2.0",
                                        "loan-types 2.0",

@@ -52,7 +52,9 @@ static const Interface provides[] = {
     {0},
 };
 
-static const char *const requires[] = {"loan-storage 7.0", "users 15.1 16.0", NULL};
+static const char *const requires[] = {"pubsub-event-types 0.1", "pubsub-publishers 0.1",
+                                       "pubsub-subscribers 0.1", "loan-storage 7.0",
+                                       "users 15.1 16.0",        NULL};
 
 const Module mod_patron_blocks = {
     .name = "mod-patron-blocks",
