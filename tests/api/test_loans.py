@@ -170,3 +170,81 @@ def test_actions_on_unknown_loans_find_nothing(world):
     gone = {"loan": {"id": new_id()}}
     act(world, gone, "change-due-date", dueDate="2031-01-01T10:00:00Z").expect(404)
     act(world, gone, "add-info", action="staffInfoAdded", actionComment="x").expect(404)
+
+
+def loan_body(world, item, patron, **members):
+    body = {"id": new_id(), "itemId": item["id"], "userId": patron["id"], "loanDate": "2026-03-01T12:00:00Z",
+            "dueDate": "2026-03-20T12:00:00Z", "status": {"name": "Open"}, "action": "checkedout",
+            "checkoutServicePointId": world.desk, "unknownToUs": 1, **members}
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def test_an_import_creates_loans(world):
+    item, patron = world.item(), world.patron()
+    answer = world.api.post("/circulation/loans", loan_body(world, item, patron))
+    loan = answer.expect(201)
+    assert answer.headers["Location"] == f"/circulation/loans/{loan['id']}"
+    assert loan["dueDate"] == "2026-03-20T12:00:00.000+00:00" and loan["loanPolicyId"] == world.loan_policy
+    assert loan["borrower"]["barcode"] == patron["barcode"] and world.status_of(item) == "Checked out"
+    error, = errors_of(world.api.post("/circulation/loans", loan_body(world, item, world.patron())))
+    assert error["message"] == "Item is already checked out"
+    assert error["parameters"] == [{"key": "itemId", "value": item["id"]}]
+
+
+@pytest.mark.parametrize("members,message", [
+    ({"status": {"name": "Lost"}}, 'Loan status must be "Open" or "Closed"'),
+    ({"userId": None}, "Open loan must have a user ID"),
+    ({"checkoutServicePointId": new_id()}, "Check Out Service Point does not exist"),
+    ({"proxyUserId": new_id()}, "proxyUserId is not valid"),
+])
+def test_imports_are_checked(world, members, message):
+    assert messages_of(world.api.post("/circulation/loans", loan_body(world, world.item(), world.patron(), **members))) == [
+        message]
+
+
+def test_an_import_of_an_unknown_item_is_refused(world):
+    gone = new_id()
+    assert messages_of(world.api.post("/circulation/loans", loan_body(world, {"id": gone}, world.patron()))) == [
+        f"No item with ID {gone} could be found"]
+
+
+def test_a_replaced_loan_keeps_what_the_server_knows(world, lent):
+    shown = world.api.get(f"/circulation/loans/{lent['loan']['id']}").expect(200)
+    shown.update(dueDate="2031-02-01T10:00:00Z", action="dueDateChanged")
+    world.api.put(f"/circulation/loans/{shown['id']}", shown).expect(204)
+    stored = world.stored_loan(shown["id"])
+    assert stored["dueDate"] == "2031-02-01T10:00:00.000+00:00" and stored["itemStatus"] == "Checked out"
+    assert stored["patronGroupIdAtCheckout"] == world.students and "borrower" not in stored
+
+
+def test_a_replaced_loan_that_is_closed_frees_its_item(world, lent):
+    shown = world.api.get(f"/circulation/loans/{lent['loan']['id']}").expect(200)
+    shown.update(status={"name": "Closed"}, action="checkedin", returnDate="2026-06-01T10:00:00Z")
+    assert messages_of(world.api.put(f"/circulation/loans/{shown['id']}", shown)) == [
+        "A Closed loan must have a Checkin Service Point"]
+    shown["checkinServicePointId"] = world.desk
+    world.api.put(f"/circulation/loans/{shown['id']}", shown).expect(204)
+    assert world.status_of(lent) == "Available"
+
+
+def test_a_closed_loan_hands_its_item_to_the_next_patron(world, lent):
+    request = place(world, lent, world.patron()).expect(201)
+    shown = world.api.get(f"/circulation/loans/{lent['loan']['id']}").expect(200)
+    shown.update(status={"name": "Closed"}, action="checkedin", checkinServicePointId=world.desk)
+    world.api.put(f"/circulation/loans/{shown['id']}", shown).expect(204)
+    assert world.status_of(lent) == "Awaiting pickup"
+    assert world.stored_request(request)["status"] == "Open - Awaiting pickup"
+
+
+def test_a_put_of_an_unknown_loan_stores_it(world):
+    item, patron = world.item(), world.patron()
+    body = loan_body(world, item, patron)
+    world.api.put(f"/circulation/loans/{body['id']}", body).expect(204)
+    assert world.api.get(f"/circulation/loans/{body['id']}").expect(200)["status"]["name"] == "Open"
+
+
+def test_loans_are_deleted(world, lent):
+    path = f"/circulation/loans/{lent['loan']['id']}"
+    world.api.delete(path).expect(204)
+    world.api.get(path).expect(404)
+    world.api.delete(path).expect(404)

@@ -1,53 +1,8 @@
 // mod-circulation: what it provides, its routes.
 // FOLIO: mod-circulation 24.2. Source: spec/circulation.md 2.1.
-#include "modules/mod-circulation/circulation.h"
+#include "modules/mod-circulation/routes.h"
 
 #include "modules/mod-circulation/loans.h"
-
-static const Route circulation_routes[] = {
-    {POST, "/circulation/check-in-by-barcode", WRITE, check_in_by_barcode,
-     .permission = "circulation.check-in-by-barcode.post", .is_idempotent = true},
-    {POST, "/circulation/check-out-by-barcode", WRITE, check_out_by_barcode,
-     .permission = "circulation.check-out-by-barcode.post",
-     .desired = "circulation.override-patron-block circulation.override-item-limit-block "
-                "circulation.override-item-not-loanable-block "
-                "circulation.override-patron-block.post "
-                "circulation.override-item-limit-block.post "
-                "circulation.override-item-not-loanable-block.post",
-     .is_idempotent = true},
-    {POST, "/circulation/check-out-by-barcode-dry-run", READ, check_out_dry_run,
-     .permission = "circulation.check-out-by-barcode-dry-run.post",
-     .desired = "circulation.override-patron-block.post "
-                "circulation.override-item-limit-block.post "
-                "circulation.override-item-not-loanable-block.post"},
-    {POST, "/circulation/renew-by-barcode", WRITE, renew_by_barcode,
-     .permission = "circulation.renew-by-barcode.post",
-     .desired = "circulation.override-patron-block circulation.override-renewal-block "
-                "circulation.override-patron-block.post circulation.override-renewal-block.post",
-     .is_idempotent = true},
-    {POST, "/circulation/renew-by-id", WRITE, renew_by_id,
-     .permission = "circulation.renew-by-id.post",
-     .desired = "circulation.override-patron-block circulation.override-renewal-block "
-                "circulation.override-patron-block.post circulation.override-renewal-block.post",
-     .is_idempotent = true},
-    {GET, "/circulation/loans", READ, loans_list, .permission = "circulation.loans.collection.get"},
-    {GET, "/circulation/loans/{id}", READ, loans_get, .permission = "circulation.loans.item.get"},
-    {GET, "/circulation/requests", READ, requests_list,
-     .permission = "circulation.requests.collection.get"},
-    {GET, "/circulation/requests/{id}", READ, requests_get,
-     .permission = "circulation.requests.item.get"},
-    {POST, "/circulation/requests", WRITE, requests_create,
-     .permission = "circulation.requests.item.post",
-     .desired = "circulation.override-patron-block circulation.override-patron-block.post",
-     .is_idempotent = true},
-    {PUT, "/circulation/requests/{id}", WRITE, requests_put,
-     .permission = "circulation.requests.item.put"},
-    {DELETE, "/circulation/requests/{id}", WRITE, requests_delete,
-     .permission = "circulation.requests.item.delete"},
-    {DELETE, "/circulation/requests", WRITE, requests_delete_all,
-     .permission = "circulation.requests.collection.delete"},
-    {0},
-};
 
 #define LOAN "/circulation/loans/{id}/"
 
@@ -74,6 +29,18 @@ static const Route claim_returned_routes[] = {
 static const Route declare_lost_routes[] = {
     {POST, LOAN "declare-item-lost", WRITE, loan_declare_lost,
      .permission = "circulation.loans.declare-item-lost.post"},
+    {0},
+};
+
+static const Route request_move_routes[] = {
+    {POST, "/circulation/requests/{id}/move", WRITE, request_move,
+     .permission = "circulation.requests.item.move.post"},
+    {0},
+};
+
+static const Route allowed_service_points_routes[] = {
+    {GET, "/circulation/requests/allowed-service-points", READ, allowed_service_points,
+     .permission = "circulation.requests.allowed-service-points.get"},
     {0},
 };
 
@@ -149,6 +116,8 @@ static const struct Subscription subscribes[] = {
 
 static const Interface provides[] = {
     {"circulation", "14.7", circulation_routes},
+    {"request-move", "0.7", request_move_routes},
+    {"allowed-service-points", "1.2", allowed_service_points_routes},
     {"add-info", "0.1", add_info_routes},
     {"change-due-date", "0.1", change_due_date_routes},
     {"claim-item-returned", "0.2", claim_returned_routes},
