@@ -61,26 +61,6 @@ static Str inventory_type(Str type)
     return type;
 }
 
-// Items and bound-withs carry the instance they belong to; it is the key of the message.
-static void add_record(Buf *out, const char *name, const Json *record, const Event *event)
-{
-    if (!record) {
-        return;
-    }
-    Json *copy = json_copy(record);
-    json_set_str(copy, "instanceId", event->key);
-    buf_fmt(out, ",\"%s\":", name);
-    json_write(out, copy);
-}
-
-static void add_with_instance(Buf *out, const Event *event)
-{
-    const Json *body = json_parse_stored(event->body);
-
-    add_record(out, "old", json_get(body, "data.old"), event);
-    add_record(out, "new", json_get(body, "data.new"), event);
-}
-
 static size_t inventory_event(const KafkaOptions *options, Str tenant, const Event *event,
                               Message *message)
 {
@@ -92,10 +72,7 @@ static size_t inventory_event(const KafkaOptions *options, Str tenant, const Eve
             "\",\"tenant\":\"" STR_FMT "\"",
             STR_ARG(event->event_id), (long long)event->at, STR_ARG(inventory_type(event->type)),
             STR_ARG(tenant));
-    if (str_eq_z(event->topic, "inventory.item") ||
-        str_eq_z(event->topic, "inventory.bound-with")) {
-        add_with_instance(&out, event);
-    } else if (members.len) {
+    if (members.len) {
         buf_char(&out, ',');
         buf_add(&out, members);
     }
@@ -203,6 +180,8 @@ void kafka_want_topics(Store *store)
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         store_want_topic(store, published[i]);
     }
+    // Filled on demand by inventory's iteration jobs.
+    store_want_topic(store, "inventory.instance-contribution");
 }
 
 size_t messages_of(const KafkaOptions *options, Str tenant, const Event *event,

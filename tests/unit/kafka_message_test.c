@@ -56,17 +56,6 @@ static void inventory_events_have_their_own_members(void **state)
                               "\"DELETE_ALL\",\"tenant\":\"diku\"}");
 }
 
-static void items_carry_their_instance(void **state)
-{
-    (void)state;
-    const char *body = BODY("CREATED", "\"new\":{\"id\":\"i\"}");
-    Message message = only_message(&baseline, event_of("inventory.item", "CREATED", body));
-
-    assert_str(message.value,
-               "{\"eventId\":\"e-1\",\"eventTs\":1700000000000,\"type\":\"CREATE\",\"tenant\":"
-               "\"diku\",\"new\":{\"id\":\"i\",\"instanceId\":\"k-1\"}}");
-}
-
 static void user_events_have_a_topic_per_action(void **state)
 {
     (void)state;
@@ -128,7 +117,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(circulation_events_keep_their_body),
         cmocka_unit_test(inventory_events_have_their_own_members),
-        cmocka_unit_test(items_carry_their_instance),
         cmocka_unit_test(user_events_have_a_topic_per_action),
         cmocka_unit_test(a_user_whose_name_stays_has_no_personal_change),
         cmocka_unit_test(published_events_are_their_payload),
