@@ -122,6 +122,7 @@ static const Timer timers[] = {
 };
 
 // FOLIO's module reaches users, permissions and login through its messaging.
+// The last two say whether requests wait for an item or for any item of the title.
 static const char *const requires[] = {
     "item-storage 5.0 6.0 7.0 8.2 9.0 10.0",
     "holdings-storage 1.3 2.0 3.0 4.0 5.0 6.0",
@@ -129,6 +130,8 @@ static const char *const requires[] = {
     "pubsub-publishers 0.1",
     "pubsub-subscribers 0.1",
     "pubsub-publish 0.1",
+    "configuration 2.0",
+    "settings 1.0",
     NULL,
 };
 

@@ -95,6 +95,7 @@ static const Interface provides[] = {
     {0},
 };
 
+// The last two say in which time zone the days of reports are.
 static const char *const requires[] = {
     "holdings-storage 4.2 5.0 6.0",
     "item-storage 8.4 9.0 10.0",
@@ -107,6 +108,8 @@ static const char *const requires[] = {
     "pubsub-subscribers 0.1",
     "pubsub-publish 0.1",
     "actual-cost-record-storage 0.7",
+    "configuration 2.0",
+    "settings 1.0",
     NULL,
 };
 
