@@ -18,6 +18,10 @@ enum {
     TABLES_MAX = 12, // the system's layer has one table of functions per way of locking
     LAYERS_MAX = 2,  // over the system's files, and over the fault layer
     LOG_BUFFER = 64 * 1024,
+    // What of a savepoint stays in memory. Beyond, SQLite writes all of it to a file at once; its
+    // system layer cuts the size of one write to 17 bits and takes what remains of 128 KB and more
+    // for a full disk.
+    SAVEPOINT_BYTES = 120 * 1024,
 };
 
 typedef struct {
@@ -204,7 +208,7 @@ static void library_start(void)
     // Statistics of the allocator would take a global lock at each call; savepoints of small
     // members stay in memory.
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, 1024 * 1024);
+    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, SAVEPOINT_BYTES);
     if (sqlite3_initialize() != SQLITE_OK) {
         die("SQLite does not start");
     }

@@ -1,0 +1,152 @@
+// Loading records as they are: what is stored, and how tables are completed afterwards.
+#include "library.h"
+
+static const Collection *const loaded[] = {&books};
+
+static void restore(Tx *tx, int n, const char *members)
+{
+    assert_ok(
+        tx_restore(tx, &books,
+                   json_of(str_fmt("{\"id\":\"" STR_FMT "\",%s}", STR_ARG(id_of(n)), members).at)));
+}
+
+static int64_t count(Tx *tx, const char *cql)
+{
+    int64_t n = 0;
+
+    assert_ok(tx_count(tx, &books, str_of(cql), &n));
+    return n;
+}
+
+static void a_loaded_record_keeps_version_and_metadata(void **state)
+{
+    Library *lib = *state;
+    Json *book = NULL;
+    Tx *tx = begin(lib, WRITE);
+
+    restore(tx, 1,
+            "\"title\":\"Tides\",\"_version\":7,"
+            "\"metadata\":{\"createdDate\":\"2001-01-01T00:00:00.000+00:00\"}");
+    commit(lib);
+    tx = begin(lib, READ);
+    assert_ok(tx_get(tx, &books, id_of(1), &book));
+    assert_int_equal(json_int(book, "_version", 0), 7);
+    assert_str(json_str(book, "metadata.createdDate"), "2001-01-01T00:00:00.000+00:00");
+    assert_false(json_has(book, "metadata.updatedDate"));
+}
+
+static void what_a_loaded_record_lacks_is_made(void **state)
+{
+    Library *lib = *state;
+    Json *book = NULL;
+    Tx *tx = begin(lib, WRITE);
+
+    restore(tx, 1, "\"title\":\"Tides\"");
+    assert_ok(tx_get(tx, &books, id_of(1), &book));
+    assert_int_equal(json_int(book, "_version", 0), 1);
+    assert_true(json_has(book, "metadata.createdDate"));
+}
+
+static void loaded_records_are_found_like_others(void **state)
+{
+    Library *lib = *state;
+    Tx *tx = begin(lib, WRITE);
+
+    restore(tx, 1, "\"title\":\"Tides of the harbour\",\"barcode\":\"A 1\",\"pages\":90");
+    insert(tx, &books, 2, "\"title\":\"Tides and stars\",\"barcode\":\"A 2\",\"pages\":91");
+    commit(lib);
+    tx = begin(lib, READ);
+    assert_int_equal(count(tx, "title all tides"), 2);
+    assert_int_equal(count(tx, "barcode==\"a 1\""), 1);
+    assert_int_equal(count(tx, "pages>/number 89"), 2);
+}
+
+static void a_taken_id_or_unique_key_is_refused(void **state)
+{
+    Library *lib = *state;
+    Tx *tx = begin(lib, WRITE);
+
+    restore(tx, 1, "\"title\":\"Tides\",\"barcode\":\"A 1\"");
+    assert_non_null(tx_restore(tx, &books,
+                               json_of("{\"id\":\"00000000-0000-4000-8000-000000000001\","
+                                       "\"title\":\"again\"}")));
+    assert_non_null(tx_restore(tx, &books, json_of("{\"barcode\":\"a 1\",\"title\":\"other\"}")));
+    restore(tx, 2, "\"title\":\"Stars\",\"barcode\":\"A 2\"");
+    commit(lib);
+    tx = begin(lib, READ);
+    assert_int_equal(count(tx, "cql.allRecords=1"), 2);
+}
+
+static Err *take_number(const Row *row, void *context)
+{
+    *(int64_t *)context = row_int(row, 0);
+    return NULL;
+}
+
+static int64_t index_count(Tx *tx)
+{
+    int64_t n = 0;
+
+    assert_ok(tx_rows(tx,
+                      "select count(*) from sqlite_master where type = 'index' and "
+                      "tbl_name = 'book' and name not like 'sqlite_%'",
+                      NO_ARGS, take_number, &n));
+    return n;
+}
+
+static void a_migration_makes_dropped_indexes_again(void **state)
+{
+    Library *lib = *state;
+    int64_t before = index_count(begin(lib, READ));
+
+    commit(lib);
+    assert_true(before > 3);
+    assert_ok(db_drop_indexes(lib->db, loaded, 1));
+    Tx *tx = begin(lib, WRITE);
+    assert_int_equal(index_count(tx), 0);
+    restore(tx, 1, "\"title\":\"Tides\",\"barcode\":\"A 1\"");
+    commit(lib);
+    store_close(lib->store); // as if the loading process had ended here
+    library_open(lib);
+    assert_ok(db_migrate(lib->db, library, 3));
+    tx = begin(lib, WRITE);
+    assert_int_equal(index_count(tx), before);
+    assert_int_equal(count(tx, "barcode==\"A 1\""), 1);
+    assert_non_null(tx_restore(tx, &books, json_of("{\"barcode\":\"a 1\",\"title\":\"other\"}")));
+}
+
+// Its savepoint is larger than what SQLite keeps in memory.
+static void a_statement_may_change_megabytes(void **state)
+{
+    enum { BOOKS = 2000 };
+    Library *lib = *state;
+    char note[1001];
+    int64_t changed = 0;
+
+    memset(note, 'x', 1000);
+    note[1000] = '\0';
+    Tx *tx = begin(lib, WRITE);
+    for (int i = 0; i < BOOKS; i++) {
+        restore(tx, i, str_z(str_fmt("\"title\":\"Tides\",\"note\":\"%s\"", note)));
+    }
+    commit(lib);
+    tx = begin(lib, WRITE);
+    assert_ok(tx_exec(tx, "update book set version = 9, place = 'a place with a long name'",
+                      NO_ARGS, &changed));
+    assert_int_equal(changed, BOOKS);
+    commit(lib);
+    tx = begin(lib, READ);
+    assert_int_equal(count(tx, "place==\"a place with a long name\""), BOOKS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, library_setup, library_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_loaded_record_keeps_version_and_metadata), TEST(what_a_loaded_record_lacks_is_made),
+        TEST(loaded_records_are_found_like_others),       TEST(a_taken_id_or_unique_key_is_refused),
+        TEST(a_migration_makes_dropped_indexes_again),    TEST(a_statement_may_change_megabytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
