@@ -125,6 +125,14 @@ def test_nobody_requests_an_item_twice_or_their_own_loan(world):
         "REQUESTER_ALREADY_HAS_THIS_ITEM_ON_LOAN"]
 
 
+def test_a_recall_of_an_overdue_loan_keeps_the_date_and_marks_it(world):
+    item = world.item()
+    loan = world.check_out(item, world.patron(), loanDate="2026-01-01T10:00:00Z").expect(201)
+    place(world, item, world.patron(), "Recall", api=world.api.at("2026-03-02T12:00:00Z")).expect(201)
+    stored = world.stored_loan(loan["id"])
+    assert stored["dueDate"] == loan["dueDate"] and stored["dueDateChangedByRecall"] is True
+
+
 @pytest.mark.parametrize("status,kind", [("Available", "Hold"), ("Available", "Recall"), ("Checked out", "Page"),
                                          ("Missing", "Recall"), ("Withdrawn", "Hold"), ("Declared lost", "Page")])
 def test_the_status_of_the_item_limits_the_types(world, status, kind):

@@ -57,11 +57,15 @@ static Err *recalled_date(RequestWork *work, bool *is_changed)
     TRY(loan_policy_by_id(work->tx, json_str(loan, "loanPolicyId"), &policy));
     input.policy = policy;
     TRY(due_date_recalled(work->tx, &input, &due_at));
-    if (due_at != input.current_due_at) {
+    *is_changed = due_at != input.current_due_at;
+    if (*is_changed) {
         json_set_time(loan, "dueDate", due_at);
-        json_set_bool(loan, "dueDateChangedByRecall", true);
         json_remove(loan, "reminders");
-        *is_changed = true;
+    }
+    // An overdue loan keeps its date but counts as recalled from here on: fines and blocks of
+    // recalled items apply.
+    if (*is_changed || input.current_due_at < input.now) {
+        json_set_bool(loan, "dueDateChangedByRecall", true);
     }
     return NULL;
 }
