@@ -59,7 +59,7 @@ def test_the_heaviest_rule_picks_all_five_policies(world):
                                                 "patronGroupMatch": True}}
     assert apply(world, "request-policy").json["requestPolicyId"] == world.request_policy
     assert apply(world, "notice-policy").json["noticePolicyId"] == world.notice_policy
-    assert apply(world, "overdue-fine-policy").json["overduePolicyId"] == world.overdue_policy
+    assert apply(world, "overdue-fine-policy").json["overdueFinePolicyId"] == world.overdue_policy
     assert apply(world, "lost-item-policy").json["lostItemPolicyId"] == world.lost_policy
     other = apply(world, "loan-policy", patron_type_id=world.staff).json
     assert other["loanPolicyId"] == world.loan_policy

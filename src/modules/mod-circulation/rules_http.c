@@ -10,7 +10,7 @@
 
 static const char *const policy_keys[POLICY_TYPES] = {
     [POLICY_LOAN] = "loanPolicyId",     [POLICY_REQUEST] = "requestPolicyId",
-    [POLICY_NOTICE] = "noticePolicyId", [POLICY_OVERDUE] = "overduePolicyId",
+    [POLICY_NOTICE] = "noticePolicyId", [POLICY_OVERDUE] = "overdueFinePolicyId",
     [POLICY_LOST] = "lostItemPolicyId",
 };
 
