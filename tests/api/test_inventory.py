@@ -211,6 +211,16 @@ def test_items_and_holdings_are_moved(library, stock, holdings):
     assert error["message"] == "toHoldingsRecordId is a required field"
 
 
+def test_items_of_tenants_are_the_own_ones(library, holdings):
+    made = item(library, holdings)
+    pairs = [{"tenantId": library.tenant, "itemId": made["id"]},
+             {"tenantId": "elsewhere", "itemId": made["id"]}]
+    answer = library.post("/inventory/tenant-items", {"tenantItemPairs": pairs}).expect(200)
+    assert answer["totalRecords"] == 1
+    assert answer["tenantItems"][0]["item"]["id"] == made["id"]
+    assert answer["tenantItems"][0]["tenantId"] == library.tenant
+
+
 def test_limits_must_be_numbers(library):
     assert library.get("/inventory/items", limit="x").expect(400) == (
         "limit and offset must be numeric when supplied")

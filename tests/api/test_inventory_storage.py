@@ -155,6 +155,25 @@ def test_what_get_shows_can_be_put_back(library, stock):
     assert "materialType" not in stored and stored["effectiveShelvingOrder"] == "X"
 
 
+def test_a_library_may_ask_that_equal_records_stay(fresh_library):
+    stock = Stock(fresh_library)
+    item = stock.item()
+    path, setting = "/item-storage/items/" + item["id"], "/inventory-settings/"
+    fresh_library.put(path, item).expect(204)
+    item = get_item(fresh_library, item)
+    assert item["_version"] == 2
+    key = "inventory.optimize-updates.enabled"
+    error = fresh_library.patch(setting + key, {"value": "true"}).expect(422)["errors"][0]
+    assert error["message"] == "Setting value should be a boolean"
+    fresh_library.patch(setting + key, {"value": True}).expect(204)
+    assert fresh_library.patch(setting + "x", {"value": True}).expect(404) == (
+        "Setting not found: x")
+    fresh_library.put(path, item).expect(204)
+    assert get_item(fresh_library, item) == item
+    fresh_library.put(path, {**item, "copyNumber": "2"}).expect(204)
+    assert get_item(fresh_library, item)["_version"] == 3
+
+
 # Rules --------------------------------------------------------------------------------------------
 
 

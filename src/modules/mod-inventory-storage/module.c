@@ -133,6 +133,8 @@ static const Route title_link_routes[] = {
 };
 
 static const Route instance_routes[] = {
+    {PUT, "/instance-storage/instances/{id}", WRITE, record_put,
+     .permission = "inventory-storage.instances.item.put", .collection = &instances},
     {DELETE, "/instance-storage/instances", WRITE, records_delete,
      .permission = "inventory-storage.instances.collection.delete", .collection = &instances},
     {POST, "/instance-storage/instances/retrieve", READ, records_retrieve,
@@ -171,6 +173,8 @@ static const Route holdings_routes[] = {
 static const Route item_routes[] = {
     {DELETE, "/item-storage/items", WRITE, records_delete,
      .permission = "inventory-storage.items.collection.delete", .collection = &items},
+    {PUT, "/item-storage/items/{id}", WRITE, record_put,
+     .permission = "inventory-storage.items.item.put", .collection = &items},
     {PATCH, "/item-storage/items", WRITE, items_patch,
      .permission = "inventory-storage.items.collection.patch"},
     {POST, "/item-storage/items/retrieve", READ, records_retrieve,

@@ -38,7 +38,7 @@ Err *holdings_create(Req *req)
 Err *holdings_put(Req *req)
 {
     TRY(source_check(req));
-    return collection_put(req);
+    return record_put(req);
 }
 
 Err *records_delete(Req *req)

@@ -67,6 +67,7 @@ WARN_UNUSED Err *deleted_note(Tx *tx, const Collection *of, const Json *record);
 Err *item_create(Req *req);
 Err *holdings_create(Req *req);
 Err *holdings_put(Req *req);
+Err *record_put(Req *req);
 Err *records_delete(Req *req);
 Err *records_retrieve(Req *req);
 Err *instance_patch(Req *req);

@@ -41,6 +41,7 @@ Err *blocked_holdings_fields(Req *req);
 Err *inventory_items_list(Req *req);
 Err *inventory_items_retrieve(Req *req);
 Err *inventory_items_by_holdings(Req *req);
+Err *inventory_tenant_items(Req *req);
 Err *inventory_item_get(Req *req);
 Err *inventory_item_create(Req *req);
 Err *inventory_item_put(Req *req);

@@ -141,6 +141,34 @@ Err *inventory_items_by_holdings(Req *req)
 }
 
 // ---------------------------------------------------------------------------------------------
+// Items of several tenants: without a consortium only those of the caller's own are to be seen
+
+Err *inventory_tenant_items(Req *req)
+{
+    Json *body = NULL, *answer = json_object(), *found = json_array();
+    StrList ids = {0};
+    Docs docs = {0};
+
+    TRY(req_body_object(req, &body));
+    JSON_EACH (pair, json_get(body, "tenantItemPairs")) {
+        Str id = json_str(pair, "itemId");
+        if (str_eq(json_str(pair, "tenantId"), req->tenant_id) && uuid_is_uuid_shaped(id)) {
+            str_list_add(&ids, id);
+        }
+    }
+    TRY(tx_get_many(req->tx, &items, ids.at, ids.len, &docs));
+    for (size_t i = 0; i < docs.len; i++) {
+        Json *one = json_object();
+        json_set(one, "item", docs.at[i]);
+        json_set_str(one, "tenantId", req->tenant_id);
+        json_add(found, one);
+    }
+    json_set_int(answer, "totalRecords", (int64_t)docs.len);
+    json_set(answer, "tenantItems", found);
+    return reply_json(req, 200, answer);
+}
+
+// ---------------------------------------------------------------------------------------------
 // Checks
 
 static Err *status_check(const Json *body)

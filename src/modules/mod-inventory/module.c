@@ -16,6 +16,8 @@ static const Route inventory_routes[] = {
     {GET, "/inventory/items-by-holdings-id", READ, inventory_items_by_holdings,
      .permission = "inventory.items.collection.get",
      .later_permission = "inventory.items-by-holdings-id.collection.get"},
+    {POST, "/inventory/tenant-items", READ, inventory_tenant_items,
+     .permission = "inventory.tenant-items.collection.get"},
     {POST, "/inventory/items", WRITE, inventory_item_create,
      .permission = "inventory.items.item.post"},
     {DELETE, "/inventory/items", WRITE, inventory_items_delete,
