@@ -52,6 +52,7 @@ typedef struct {
     const char *column; // side column, or NULL: on the document
     const Field *field;
     Str path;
+    Str expression; // of a parent's column, instead of a column of ours; at == NULL: none
     bool is_descending, is_number, keeps_case, keeps_accents;
 } SortKey;
 

@@ -16,7 +16,23 @@ static bool column_serves(const Field *field, const CqlSortKey *key)
            key->respects_accents == !!(field->flags & KEEP_ACCENTS);
 }
 
-// False if the key says nothing: fields of other collections, and what no record can have.
+// The column of a parent that a foreign key of ours names; false for anything further away.
+static bool parent_column(const Collection *of, const CqlSortKey *key, SortKey *out)
+{
+    Str rest;
+    const Join *join = join_of(of, key->index, &rest);
+    const Field *field = join ? field_by_cql_name(join->collection, rest) : NULL;
+
+    if (!field || !join->sorts || !join->own_column || join->via || !column_serves(field, key)) {
+        return false;
+    }
+    out->expression =
+        str_fmt("(select parent.\"%s\" from \"%s\" parent where parent.id = \"%s\".\"%s\")",
+                field->column, join->collection->table, of->table, join->own_column);
+    return true;
+}
+
+// False if the key says nothing: fields of remote collections, and what no record can have.
 static bool sort_key(const Collection *of, const CqlSortKey *key, SortKey *out)
 {
     const Field *field = field_by_cql_name(of, key->index);
@@ -34,8 +50,11 @@ static bool sort_key(const Collection *of, const CqlSortKey *key, SortKey *out)
         out->column = "id";
         return true;
     }
+    if (!field && join_of(of, key->index, &rest)) {
+        return parent_column(of, key, out);
+    }
     if (!field) {
-        return !join_of(of, key->index, &rest) && path_may_exist(of->record, key->index);
+        return path_may_exist(of->record, key->index);
     }
     // The index says how a field compares; what the key adds is only looked at without one.
     if (field->flags & KEEP_CASE) {
@@ -67,12 +86,13 @@ Err *plan_sort(Plan *plan, const CqlQuery *query)
         }
         plan->key_count++;
         is_descending = key->is_descending;
-        if (!key->column) {
+        if (!key->column && !key->expression.at) {
             plan->sorts_in_sql = false;
             continue;
         }
-        has_id = strcmp(key->column, "id") == 0;
-        buf_fmt(&order, "\"%s\"%s%s", key->column, is_descending ? " desc" : "",
+        has_id = key->column && strcmp(key->column, "id") == 0;
+        Str column = key->column ? str_fmt("\"%s\"", key->column) : key->expression;
+        buf_fmt(&order, STR_FMT "%s%s", STR_ARG(column), is_descending ? " desc" : "",
                 has_id ? "" : (is_descending ? " nulls first, " : " nulls last, "));
     }
     // The id breaks ties, in the direction of the last key: one walk over an index gives both.

@@ -73,6 +73,9 @@ typedef struct {
     // column to the upper one. own_column or child_column then is the lower one's key to `via`.
     const Collection *via;
     const char *via_column;
+    // Lists may be sorted by the parent's columns. FOLIO's framework ignores such keys; only its view
+    // of users with their groups knows them.
+    bool sorts;
 } Join;
 
 typedef enum { LOCKING_OFF, FAIL_ON_CONFLICT } Locking;
