@@ -37,7 +37,7 @@ static const Field notes_fields[] = {
 };
 
 static const Join notes_joins[] = {
-    {"noteType", &note_types, .own_column = "type_id"},
+    {"noteType", &note_types, .own_column = "type_id", .sorts = true},
     {0},
 };
 

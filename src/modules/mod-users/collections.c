@@ -84,7 +84,7 @@ static const Field users_fields[] = {
 };
 
 static const Join users_joins[] = {
-    {"patronGroup", &groups, .own_column = "patron_group"},
+    {"patronGroup", &groups, .own_column = "patron_group", .sorts = true},
     {0},
 };
 
