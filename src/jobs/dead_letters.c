@@ -18,7 +18,10 @@ static const Property dead_properties[] = {
 
 static const RecordType dead_record = {"DeadLetter", .properties = dead_properties};
 
-static const Field dead_fields[] = {{0}};
+static const Field dead_fields[] = {
+    {"seq", "seq", NUMBER | INDEX},
+    {0},
+};
 
 const Collection dead_letters = {
     .table = "octavo_dead_letter",
@@ -48,20 +51,45 @@ Err *dead_letter_add(Tx *tx, const Event *event, const char *reader, Str error)
     return former ? tx_change(tx, &dead_letters, former, row) : tx_insert(tx, &dead_letters, row);
 }
 
-Err *dead_letter_retry(Tx *tx, Str id)
+static Err *letter_of(Tx *tx, int64_t seq, Json **out)
 {
-    Json *row = NULL;
+    Docs docs = {0};
 
-    TRY(tx_get(tx, &dead_letters, id, &row));
-    if (!row) {
-        return err_text(404, "no dead letter " STR_FMT, STR_ARG(id));
+    TRY(tx_where(tx, &dead_letters, "seq = $1", ARGS(A_INT(seq)), &docs));
+    if (!docs.len) {
+        return err_text(404, "no dead letter %lld", (long long)seq);
     }
+    *out = docs.at[0];
+    return NULL;
+}
+
+Err *dead_letters_list(Tx *tx, int64_t limit, Docs *out)
+{
+    return tx_where(tx, &dead_letters, "1 = 1 order by seq limit $1", ARGS(A_INT(limit)), out);
+}
+
+Err *dead_letter_delete(Tx *tx, int64_t seq)
+{
+    Json *letter = NULL;
+
+    TRY(letter_of(tx, seq, &letter));
+    return tx_delete(tx, &dead_letters, json_str(letter, "id"));
+}
+
+Err *dead_letter_retry(Tx *tx, int64_t seq)
+{
+    Json *letter = NULL;
+
+    TRY(letter_of(tx, seq, &letter));
+    Str id = json_str(letter, "id");
     TRY(tx_exec(tx,
                 "insert into outbox (topic, type, key, body, event_id, user_id, at) "
                 "values ($1, $2, $3, $4, $5, $6, $7)",
-                ARGS(A_TEXT(json_str(row, "topic")), A_TEXT(json_str(row, "type")),
-                     A_TEXT(json_str(row, "key")), A_TEXT(json_str(row, "body")), A_TEXT(id),
-                     A_TEXT(json_str(row, "userId")), A_INT(json_int(row, "at", 0))),
+                ARGS(A_TEXT(json_str(letter, "topic")), A_TEXT(json_str(letter, "type")),
+                     A_TEXT(json_str(letter, "key")), A_TEXT(json_str(letter, "body")), A_TEXT(id),
+                     A_TEXT(json_str(letter, "userId")), A_INT(json_int(letter, "at", 0))),
                 NULL));
+    // An event of our own wakes the relay after the commit.
+    TRY(tx_emit(tx, JOB_TOPIC, "CREATED", S("0"), NULL, NULL));
     return tx_delete(tx, &dead_letters, id);
 }

@@ -108,5 +108,10 @@ typedef struct {
 
 WARN_UNUSED Err *jobs_figures(Scheduler *scheduler, JobsFigures *out);
 
-// Puts a dead letter back at the end of the outbox; 404 text if there is none with that id.
-WARN_UNUSED Err *dead_letter_retry(Tx *tx, Str id);
+// Events that were given up, in order: seq, topic, type, key, body, at, reader ("subscribers" or
+// "sink"), error, failedAt.
+WARN_UNUSED Err *dead_letters_list(Tx *tx, int64_t limit, Docs *out);
+// Puts one back at the end of the outbox: subscribers and sink get it once more. 404 text if there
+// is none with that seq.
+WARN_UNUSED Err *dead_letter_retry(Tx *tx, int64_t seq);
+WARN_UNUSED Err *dead_letter_delete(Tx *tx, int64_t seq);

@@ -145,7 +145,8 @@ static size_t user_event(const KafkaOptions *options, Str tenant, const Event *e
 }
 
 // ---------------------------------------------------------------------------------------------
-// Events of FOLIO's publish-and-subscribe module: the payload alone, by type
+// Events of FOLIO's publish-and-subscribe module, by type: the payload alone, or what a client
+// published there as it came
 
 static size_t published_event(const KafkaOptions *options, Str tenant, const Event *event,
                               Message *message)
@@ -163,7 +164,8 @@ static size_t published_event(const KafkaOptions *options, Str tenant, const Eve
 
 // ---------------------------------------------------------------------------------------------
 
-static const char *const published[] = {"circulation.event", "feesfines.event", "audit.log-record"};
+static const char *const published[] = {"circulation.event", "feesfines.event", "audit.log-record",
+                                        "pubsub.event"};
 
 static bool is_published(Str topic)
 {

@@ -29,6 +29,7 @@ def _load():
         "mock_topic_create": (number, [pointer, text, number, number]),
         "mock_broker_set_down": (number, [pointer, ctypes.c_int32]),
         "mock_broker_set_up": (number, [pointer, ctypes.c_int32]),
+        "mock_push_request_errors_array": (None, [pointer, ctypes.c_int16, size, pointer]),
         "topic_partition_list_new": (pointer, [number]),
         "topic_partition_list_add": (pointer, [pointer, text, ctypes.c_int32]),
         "topic_partition_list_set_offset": (number, [pointer, text, ctypes.c_int32,
@@ -74,6 +75,11 @@ class MockKafka:
 
     def up(self):
         self.calls.mock_broker_set_up(self.cluster, 1)
+
+    def refuse_next(self):
+        """The next request to write is answered with MSG_SIZE_TOO_LARGE."""
+        self.calls.mock_push_request_errors_array(self.cluster, 0, 1,
+                                                  ctypes.byref(ctypes.c_int(10)))
 
     def read(self, topic, wait_s=5, enough=lambda messages: False):
         """(key, value) of all messages: until there are enough, else as long as it says."""

@@ -123,3 +123,31 @@ def test_with_kafka_down_requests_go_on_and_figures_tell(served, kafka):
 def test_without_kafka_nothing_waits(server, operator):
     new_type(operator)
     wait_until(lambda: metric(server, "octavo_outbox_pending") == 0)
+
+
+def test_operators_see_the_outbox_and_its_dead_letters(served, kafka):
+    kafka.down()
+    library = Library(served, "diku").login()
+    new_type(library)
+    wait_until(lambda: library.get("/octavo/ops/outbox").expect(200)["kafka"] == "down")
+    shown = library.get("/octavo/ops/outbox").expect(200)
+    assert shown["pending"] >= 1 and shown["dead"] == []
+    assert "inventory.material-type" in [topic["topic"] for topic in shown["topics"]]
+    assert library.post("/octavo/ops/outbox/7/retry").status == 404
+    assert library.delete("/octavo/ops/outbox/7").status == 404
+    nobody = library.user()
+    assert nobody.get("/octavo/ops/outbox").status == 403
+
+
+def test_a_refused_event_can_be_sent_again(served, kafka):
+    library = Library(served, "diku").login()
+    kafka.refuse_next()
+    record = new_type(library)
+    wait_until(lambda: library.get("/octavo/ops/outbox").expect(200)["dead"])
+    letter = library.get("/octavo/ops/outbox").expect(200)["dead"][0]
+    assert letter["topic"] == "inventory.material-type" and letter["reader"] == "sink"
+    assert "too large" in letter["error"]
+    library.post(f"/octavo/ops/outbox/{letter['seq']}/retry").expect(204)
+    assert has_all([record])(kafka.read("test.diku.inventory.material-type",
+                                        enough=has_all([record])))
+    assert library.get("/octavo/ops/outbox").expect(200)["dead"] == []

@@ -9,7 +9,7 @@
 #include "gateway/admin.h"
 
 // Figures of the whole process are for its operators (spec/native-api.md 2).
-static Err *operators_only(const Req *req)
+Err *operators_only(const Req *req)
 {
     if (str_eq(req->tenant_id, S("supertenant")) ||
         app_flag(req->app, "gateway.tenant_operators", true)) {
@@ -86,6 +86,9 @@ static const Route routes[] = {
     {GET, "/octavo/health/ready", NONE, health},
     {GET, "/octavo/version", NONE, version},
     {GET, "/octavo/metrics", NONE, metrics, "octavo.ops.view"},
+    {GET, "/octavo/ops/outbox", READ, outbox_show, "octavo.ops.view"},
+    {POST, "/octavo/ops/outbox/{seq}/retry", WRITE, outbox_retry, "octavo.ops.manage"},
+    {DELETE, "/octavo/ops/outbox/{seq}", WRITE, outbox_delete_dead, "octavo.ops.manage"},
 
     {GET, "/orders/titles", NONE, no_titles},
     {GET, "/orders/pieces", NONE, no_pieces},
