@@ -54,20 +54,73 @@ Err *loans_anonymize(Tx *tx, const StrList *loan_ids, StrList *done, StrList *re
     return NULL;
 }
 
-Err *loans_anonymize_user(Req *req)
+// ---------------------------------------------------------------------------------------------
+// Routes. A patron may have thousands of loans: they are done in short transactions, so that nobody
+// waits at the desk.
+
+enum {
+    LOANS_AT_ONCE = 20,
+};
+
+static TxOptions batch_options(const Req *req)
 {
-    Str user_id = str_lower(req_param(req, 0));
+    return (TxOptions){.kind = WRITE, .is_batch = true, .now = req->now, .user_id = req->user_id};
+}
+
+typedef struct {
+    Str user_id;
+    size_t found;
+} UserWork;
+
+static Err *clear_some_of_user(Tx *tx, void *context)
+{
+    UserWork *work = context;
     Docs closed = {0};
 
-    if (!uuid_is_valid(user_id)) {
-        return storage_error("userId", user_id, S("Invalid user ID, should be a UUID"));
-    }
-    TRY(tx_where(req->tx, &loans, "user_id = $1 and status = 'closed'", ARGS(A_TEXT(user_id)),
-                 &closed));
+    TRY(tx_where(tx, &loans, "user_id = $1 and status = 'closed' order by id limit $2",
+                 ARGS(A_TEXT(work->user_id), A_INT(LOANS_AT_ONCE)), &closed));
     for (size_t i = 0; i < closed.len; i++) {
-        TRY(loan_clear(req->tx, closed.at[i]));
+        TRY(loan_clear(tx, closed.at[i]));
+    }
+    work->found = closed.len;
+    return NULL;
+}
+
+Err *loans_anonymize_user(Req *req)
+{
+    UserWork work = {.user_id = str_lower(req_param(req, 0)), .found = LOANS_AT_ONCE};
+    TxOptions options = batch_options(req);
+
+    if (!uuid_is_valid(work.user_id)) {
+        return storage_error("userId", work.user_id, S("Invalid user ID, should be a UUID"));
+    }
+    while (work.found == LOANS_AT_ONCE) {
+        TRY(tx_run(tenant_db(req->tenant), &options, clear_some_of_user, &work));
     }
     return reply_empty(req, 204);
+}
+
+typedef struct {
+    StrList some, *done, *refused;
+} ListWork;
+
+static Err *clear_some_listed(Tx *tx, void *context)
+{
+    ListWork *work = context;
+
+    return loans_anonymize(tx, &work->some, work->done, work->refused);
+}
+
+static Err *clear_listed(Req *req, const StrList *ids, StrList *done, StrList *refused)
+{
+    TxOptions options = batch_options(req);
+
+    for (size_t i = 0; i < ids->len; i += LOANS_AT_ONCE) {
+        size_t n = ids->len - i < LOANS_AT_ONCE ? ids->len - i : LOANS_AT_ONCE;
+        ListWork work = {{ids->at + i, n, n}, done, refused};
+        TRY(tx_run(tenant_db(req->tenant), &options, clear_some_listed, &work));
+    }
+    return NULL;
 }
 
 static Json *strings(const StrList *list)
@@ -107,7 +160,7 @@ Err *loans_anonymize_listed(Req *req)
         return storage_error("loanIds", str_fmt("[" STR_FMT "]", STR_ARG(sent)),
                              S("Please provide valid loanIds"));
     }
-    TRY(loans_anonymize(req->tx, &valid, &done, &refused));
+    TRY(clear_listed(req, &valid, &done, &refused));
     json_set(answer, "anonymizedLoans", strings(&done));
     json_set(answer, "notAnonymizedLoans", json_array());
     add_refused(answer, "invalidLoanIds", &invalid);

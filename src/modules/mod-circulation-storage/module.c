@@ -22,7 +22,7 @@ ONLY(toggle_jobs, &tlr_jobs);
 ONLY(settings, &circulation_settings);
 
 static const Route anonymize_routes[] = {
-    {POST, "/anonymize-storage-loans", WRITE, loans_anonymize_listed,
+    {POST, "/anonymize-storage-loans", NONE, loans_anonymize_listed,
      .permission = "anonymize-storage-loans.post"},
     {0},
 };
@@ -44,7 +44,7 @@ static const Route rules_routes[] = {
 };
 
 static const Route loan_routes[] = {
-    {POST, "/loan-storage/loans/anonymize/{userId}", WRITE, loans_anonymize_user,
+    {POST, "/loan-storage/loans/anonymize/{userId}", NONE, loans_anonymize_user,
      .permission = "circulation-storage.loans.collection.anonymize.user.post",
      .later_permission = "circulation-storage.loans.anonymize.execute"},
     {0},

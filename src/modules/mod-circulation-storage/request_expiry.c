@@ -5,7 +5,7 @@
 #include "modules/mod-circulation/circulation.h"
 
 enum {
-    AT_ONCE = 100, // requests of one transaction
+    AT_ONCE = 50, // requests of one transaction
     RUNS_MAX = 100,
 };
 
