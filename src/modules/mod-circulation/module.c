@@ -3,6 +3,7 @@
 #include "modules/mod-circulation/routes.h"
 
 #include "modules/mod-circulation/loans.h"
+#include "modules/mod-circulation/sessions.h"
 
 #define LOAN "/circulation/loans/{id}/"
 
@@ -41,6 +42,42 @@ static const Route request_move_routes[] = {
 static const Route allowed_service_points_routes[] = {
     {GET, "/circulation/requests/allowed-service-points", READ, allowed_service_points,
      .permission = "circulation.requests.allowed-service-points.get"},
+    {0},
+};
+
+static const Route pick_slip_routes[] = {
+    {GET, "/circulation/pick-slips/{servicePointId}", READ, pick_slips,
+     .permission = "circulation.pick-slips.get"},
+    {0},
+};
+
+static const Route search_slip_routes[] = {
+    {GET, "/circulation/search-slips/{servicePointId}", READ, search_slips,
+     .permission = "circulation.search-slips.get"},
+    {0},
+};
+
+static const Route request_report_routes[] = {
+    {GET, "/circulation/requests-reports/hold-shelf-clearance/{id}", READ, hold_shelf_clearance,
+     .permission = "circulation.requests.hold-shelf-clearance-report.get"},
+    {0},
+};
+
+static const Route inventory_report_routes[] = {
+    {GET, "/inventory-reports/items-in-transit", READ, items_in_transit,
+     .permission = "circulation.inventory.items-in-transit-report.get"},
+    {0},
+};
+
+static const Route session_routes[] = {
+    {POST, "/circulation/end-patron-action-session", WRITE, patron_session_end,
+     .permission = "circulation.end-patron-action-session.post"},
+    {0},
+};
+
+static const Route anonymization_routes[] = {
+    {POST, "/loan-anonymization/by-user/{userId}", NONE, loans_anonymize_by_user,
+     .permission = "circulation.loans.collection.anonymize.user.post"},
     {0},
 };
 
@@ -106,6 +143,9 @@ static const Timer timers[] = {
      lost_items_bill_run},
     {"actual-costs-expire", "/circulation/actual-cost-expiration-by-timeout", 1200,
      actual_costs_expire_run},
+    {"sessions-expire", "/circulation/notice-session-expiration-by-timeout", 180,
+     sessions_expire_run},
+    {"loans-anonymize", "/circulation/scheduled-anonymize-processing", 3600, loans_anonymize_run},
     {0},
 };
 
@@ -122,6 +162,12 @@ static const Interface provides[] = {
     {"change-due-date", "0.1", change_due_date_routes},
     {"claim-item-returned", "0.2", claim_returned_routes},
     {"declare-item-lost", "0.3", declare_lost_routes},
+    {"pick-slips", "0.4", pick_slip_routes},
+    {"search-slips", "0.1", search_slip_routes},
+    {"requests-reports", "0.8", request_report_routes},
+    {"inventory-reports", "0.4", inventory_report_routes},
+    {"patron-action-session", "0.2", session_routes},
+    {"loan-anonymization", "0.1", anonymization_routes},
     {"circulation-event-handlers", "0.2", handler_routes},
     {"circulation-rules", "1.1", rules_routes},
     {"circulation-settings", "1.0", settings_routes},
