@@ -1,8 +1,8 @@
 // What a database must offer to the store: one struct of functions per backend.
 //
 // Only sqlite.c and postgres.c implement it; nothing outside src/store includes it. tx.c owns the
-// life of transactions and calls these; collection.c, query.c and the rest build SQL through Dialect
-// and run it through sql_rows and sql_exec.
+// life of transactions and calls these; collection.c, query.c and the rest build SQL through
+// Dialect and run it through sql_rows and sql_exec.
 #pragma once
 
 #include "base/buf.h"
@@ -12,15 +12,16 @@ typedef struct Conn Conn; // one connection with its prepared statements
 
 // Named fragments in which the databases differ (decision 46). `n` is the number of the parameter.
 typedef struct {
-    void (*ids_in)(Buf *sql, const char *column, int n);  // column is one of a JSON array of texts in $n
-    void (*like)(Buf *sql, const char *column, int n);    // LIKE with \ as escape, case-sensitive
+    void (*ids_in)(Buf *sql, const char *column,
+                   int n); // column is one of a JSON array of texts in $n
+    void (*like)(Buf *sql, const char *column, int n); // LIKE with \ as escape, case-sensitive
     // pk in (rows of the collection whose words match $n); $n is built by words_query
     void (*words)(Buf *sql, const char *table, const char *column, int n);
     // Operator "phrase", "all", "any" over folded words; a prefix word ends in '*'.
     Str (*words_query)(const char *column, int operator_, const Str *words, const bool *is_prefix,
                        size_t n);
-    // Behind a table's name: makes the database walk this index and test each row, where its own plan
-    // would sort all matches; nothing for a database that knows better.
+    // Behind a table's name: makes the database walk this index and test each row, where its own
+    // plan would sort all matches; nothing for a database that knows better.
     void (*walk_index)(Buf *sql, const char *index);
     const char *lock_row; // " for update" or ""
     const char *serial_key, *integer_type, *real_type, *text_type;
@@ -45,9 +46,9 @@ WARN_UNUSED Err *sql_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
                           Violation *violation);
 const Dialect *tx_dialect(const Tx *tx);
 
-// The words of a record's word-search columns (decision 47): replace `old` by `new` for row pk; each
-// array has one folded text per WORDS field in the order of the fields; NULL = none. pk 0 = the row
-// that this transaction inserted last.
+// The words of a record's word-search columns (decision 47): replace `old` by `new` for row pk;
+// each array has one folded text per WORDS field in the order of the fields; NULL = none. pk 0 =
+// the row that this transaction inserted last.
 WARN_UNUSED Err *words_write(Tx *tx, const Collection *of, int64_t pk, const Str *old,
                              const Str *now, size_t n);
 // Makes the word table of a collection if it lacks; drops it if it exists.
@@ -75,16 +76,18 @@ void tx_note_write(Tx *tx, const Collection *of);
 // Called by tx.c after a commit with every collection the group wrote, when db_generation is raised
 // already and before any member is answered.
 void cache_committed(Db *db, const Collection *const *written, size_t n);
-// Per-database and per-transaction slots for the caches and the list code; freed by the given functions.
+// Per-database and per-transaction slots for the caches and the list code; freed by the given
+// functions.
 void **db_slot(Db *db, void (*free_slot)(void *));
 typedef struct TxExtra TxExtra; // owned by cache.c: pinned entries, records read so far
 TxExtra **tx_extra(Tx *tx);
-void cache_tx_end(Tx *tx);       // called by tx.c when a transaction ended, before its memory goes
+void cache_tx_end(Tx *tx); // called by tx.c when a transaction ended, before its memory goes
 uint64_t tx_snapshot_generation(const Tx *tx); // db generation read before the snapshot was taken
 uint64_t db_generation(const Db *db);          // raised after every commit that wrote
 
-// Outbox: tx.c calls outbox_flush as the last act before a writing transaction ends well (its insert
-// may fail like any statement), and outbox_committed after a commit of a group that wrote events.
+// Outbox: tx.c calls outbox_flush as the last act before a writing transaction ends well (its
+// insert may fail like any statement), and outbox_committed after a commit of a group that wrote
+// events.
 WARN_UNUSED Err *outbox_flush(Tx *tx);
 void outbox_committed(Db *db);
 void tx_count_events(Tx *tx, int n); // tx.c: adds to TxCost.events, marks the group

@@ -247,9 +247,9 @@ static Entry *entry_of(Entry **list, const void *key)
     return entry;
 }
 
-// The published value, held for the caller; NULL if there is none. A transaction that begins while a
-// commit is about to drop values may still get an old one: what it makes of it is as old as that, and
-// `used_generation` says so.
+// The published value, held for the caller; NULL if there is none. A transaction that begins while
+// a commit is about to drop values may still get an old one: what it makes of it is as old as that,
+// and `used_generation` says so.
 static Value *entry_take(Tx *tx, DbCache *cache, Entry **list, const void *key, bool *is_too_big)
 {
     TxExtra *extra = extra_of(tx);

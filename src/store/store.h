@@ -1,7 +1,7 @@
 // The store: collections of JSON documents in one database per tenant, and transactions over them.
 //
-// Vocabulary: a Store is the process's access to all databases; a Db is one tenant's database; a Tx is
-// one unit of work in it; a Collection describes a kind of record. SQL here is the same on every
+// Vocabulary: a Store is the process's access to all databases; a Db is one tenant's database; a Tx
+// is one unit of work in it; a Collection describes a kind of record. SQL here is the same on every
 // backend: tables and side columns named by collections, $n parameters.
 #pragma once
 
@@ -21,15 +21,15 @@ typedef struct Collection Collection;
 // Type of a side column, one per field.
 enum {
     TEXT = 1 << 0,
-    UUID = 1 << 1,    // lower-case text; CQL by the rules for ids and foreign keys
-    TIME = 1 << 2,    // integer milliseconds; CQL compares instants
-    NUMBER = 1 << 3,  // integer or real; CQL < > and sorting go by value
-    FLAG = 1 << 4,    // 0 or 1; CQL by its text "true", "false"
-    TREE = 1 << 5,    // array or object: PostgreSQL's text of it (storage-and-cql.md 2.6)
+    UUID = 1 << 1,   // lower-case text; CQL by the rules for ids and foreign keys
+    TIME = 1 << 2,   // integer milliseconds; CQL compares instants
+    NUMBER = 1 << 3, // integer or real; CQL < > and sorting go by value
+    FLAG = 1 << 4,   // 0 or 1; CQL by its text "true", "false"
+    TREE = 1 << 5,   // array or object: PostgreSQL's text of it (storage-and-cql.md 2.6)
     // What it is good for.
-    INDEX = 1 << 6,   // has an index: CQL < > compare folded text, sorting and == use it
-    UNIQUE = 1 << 7,  // no two records may have the same (folded) value; absent never collides
-    WORDS = 1 << 8,   // CQL = adj all any search words in it
+    INDEX = 1 << 6,  // has an index: CQL < > compare folded text, sorting and == use it
+    UNIQUE = 1 << 7, // no two records may have the same (folded) value; absent never collides
+    WORDS = 1 << 8,  // CQL = adj all any search words in it
     // How text compares. Default: case and accents ignored (the column holds fold(value)).
     KEEP_CASE = 1 << 9,
     KEEP_ACCENTS = 1 << 10,
@@ -45,8 +45,9 @@ typedef struct Field {
     unsigned flags;
     const Collection *references; // foreign key; always has an index
     const char *cql_name;         // name in queries when it is not `path` (computed fields)
-    // Text of a computed field (the ISBNs of an instance): made from the whole record instead of read
-    // at `path`. The query's term goes through `compute_term`, if there is one, before it is compared.
+    // Text of a computed field (the ISBNs of an instance): made from the whole record instead of
+    // read at `path`. The query's term goes through `compute_term`, if there is one, before it is
+    // compared.
     Str (*compute)(const Json *doc);
     Str (*compute_term)(Str term);
     // Array of objects: the member that "/@" queries search, then the members they may name:
@@ -69,12 +70,12 @@ typedef struct {
     const Collection *collection;
     const char *own_column;   // to a parent: this collection's foreign key column; else NULL
     const char *child_column; // to children: their foreign key column; else NULL
-    // Two steps, item to instance by way of its holdings: the collection between and its foreign key
-    // column to the upper one. own_column or child_column then is the lower one's key to `via`.
+    // Two steps, item to instance by way of its holdings: the collection between and its foreign
+    // key column to the upper one. own_column or child_column then is the lower one's key to `via`.
     const Collection *via;
     const char *via_column;
-    // Lists may be sorted by the parent's columns. FOLIO's framework ignores such keys; only its view
-    // of users with their groups knows them.
+    // Lists may be sorted by the parent's columns. FOLIO's framework ignores such keys; only its
+    // view of users with their groups knows them.
     bool sorts;
 } Join;
 
@@ -88,8 +89,10 @@ struct Collection {
     const char *path;     // "/loan-types"; NULL: no HTTP interface
     const char *list_key; // "loantypes"
     const char *ops;      // L list, C create, D delete by query, r get, u put, d delete one
-    const char *permission; // stem: <stem>.collection.get, .collection.delete, .item.get|post|put|delete
-    // Names that do not follow the stem (space-separated if several are needed); NULL = by the stem.
+    const char
+        *permission; // stem: <stem>.collection.get, .collection.delete, .item.get|post|put|delete
+    // Names that do not follow the stem (space-separated if several are needed); NULL = by the
+    // stem.
     struct {
         const char *list, *create, *delete_all, *get, *put, *delete_one;
     } permissions;
@@ -98,10 +101,10 @@ struct Collection {
     const UniqueKey *uniques; // {0} at the end, or NULL
     const Join *joins;        // {0} at the end, or NULL
     Locking locking;
-    bool is_cached;       // small reference data: whole records are kept in memory per tenant
-    int default_limit;    // 0 = 10
+    bool is_cached;           // small reference data: whole records are kept in memory per tenant
+    int default_limit;        // 0 = 10
     const char *default_sort; // CQL sort keys without "sortby"; NULL = id
-    const char *event;    // outbox topic of its changes ("inventory.item"), or NULL
+    const char *event;        // outbox topic of its changes ("inventory.item"), or NULL
     // Message key of its events (decision 21); NULL = the record's id.
     Err *(*event_key)(Tx *tx, const Json *doc, Str *key);
     // What events show of a record where that is more than the record; called only if somebody
@@ -109,18 +112,18 @@ struct Collection {
     Err *(*event_view)(Tx *tx, const Json *doc, const Json **out);
     // FOLIO answers 200 with the record (or 201 ...) instead of 204 to PUT; 0 = 204.
     int put_status;
-    int delete_status;     // 0 = 204
-    int in_use_status;     // DELETE of a referenced record: 0 = 400 text; 422 = errors[]
-    bool put_creates;      // PUT of an unknown id stores it (loans)
+    int delete_status; // 0 = 204
+    int in_use_status; // DELETE of a referenced record: 0 = 400 text; 422 = errors[]
+    bool put_creates;  // PUT of an unknown id stores it (loans)
     // Broken database rules (unique, references) answer 400 text instead of 422 errors[].
     bool post_errors_are_text;
     bool put_errors_are_text;
     bool delete_needs_query; // DELETE on the collection without a query is 400
-    bool has_result_info;  // list answers repeat totalRecords in resultInfo
-    const char *not_found; // text of 404; NULL = "Not found"; one %s = the id
+    bool has_result_info;    // list answers repeat totalRecords in resultInfo
+    const char *not_found;   // text of 404; NULL = "Not found"; one %s = the id
 
-    // Hooks. `old` is NULL on insert. Called inside the transaction, after defaults, checks of shape
-    // and metadata, before references and side columns; may change `doc`.
+    // Hooks. `old` is NULL on insert. Called inside the transaction, after defaults, checks of
+    // shape and metadata, before references and side columns; may change `doc`.
     Err *(*before_write)(Tx *tx, const Json *old, Json *doc);
     // After the row is written; `doc` is NULL on delete.
     Err *(*after_write)(Tx *tx, const Json *old, const Json *doc);
@@ -180,8 +183,8 @@ typedef struct {
     Str user_id;   // acting user for metadata; "" = none
 } TxOptions;
 
-// READ sees one snapshot. WRITE has the writer's baton until it commits or rolls back: at most 5 ms,
-// no I/O. Every tx_begin is followed by exactly one tx_commit or tx_rollback.
+// READ sees one snapshot. WRITE has the writer's baton until it commits or rolls back: at most 5
+// ms, no I/O. Every tx_begin is followed by exactly one tx_commit or tx_rollback.
 WARN_UNUSED Err *tx_begin(Db *db, const TxOptions *options, Tx **out);
 // Returns after the data are on the disk (group commit). On an error everything is rolled back.
 WARN_UNUSED Err *tx_commit(Tx *tx);
@@ -205,8 +208,8 @@ typedef struct {
 TxCost tx_cost(const Tx *tx);
 
 // ---------------------------------------------------------------------------------------------
-// Reading records. *out is NULL when there is none (no error). Documents are private copies that may
-// be changed, unless the function says "shared".
+// Reading records. *out is NULL when there is none (no error). Documents are private copies that
+// may be changed, unless the function says "shared".
 
 WARN_UNUSED Err *tx_get(Tx *tx, const Collection *of, Str id, Json **out);
 // Locks the row until the end of the transaction (nothing to do where there is one writer).
@@ -217,7 +220,8 @@ WARN_UNUSED Err *tx_ref(Tx *tx, const Collection *of, Str id, const Json **out);
 // The stored text without parsing; "" (at == NULL) when there is none.
 WARN_UNUSED Err *tx_get_text(Tx *tx, const Collection *of, Str id, Str *out);
 
-// The record with that value in that side column (folded like the column); the first by id if several.
+// The record with that value in that side column (folded like the column); the first by id if
+// several.
 WARN_UNUSED Err *tx_find(Tx *tx, const Collection *of, const char *column, Str value, Json **out);
 
 // Values for $1, $2 ... of SQL fragments.
@@ -235,13 +239,13 @@ typedef struct {
     size_t len;
 } Args;
 
-#define A_TEXT(s)  ((Arg){.kind = ARG_TEXT, .text = (s)})
-#define A_INT(i)   ((Arg){.kind = ARG_INT, .integer = (i)})
-#define A_REAL(r)  ((Arg){.kind = ARG_REAL, .real = (r)})
-#define A_NULL     ((Arg){.kind = ARG_NULL})
+#define A_TEXT(s) ((Arg){.kind = ARG_TEXT, .text = (s)})
+#define A_INT(i)  ((Arg){.kind = ARG_INT, .integer = (i)})
+#define A_REAL(r) ((Arg){.kind = ARG_REAL, .real = (r)})
+#define A_NULL    ((Arg){.kind = ARG_NULL})
 #define ARGS(...)                                                                                  \
     ((Args){(const Arg[]){__VA_ARGS__}, sizeof((const Arg[]){__VA_ARGS__}) / sizeof(Arg)})
-#define NO_ARGS    ((Args){NULL, 0})
+#define NO_ARGS ((Args){NULL, 0})
 
 typedef struct {
     Json **at;
@@ -255,8 +259,9 @@ WARN_UNUSED Err *tx_where(Tx *tx, const Collection *of, const char *where, Args 
 WARN_UNUSED Err *tx_count_where(Tx *tx, const Collection *of, const char *where, Args args,
                                 int64_t *out);
 
-// All records whose side column holds one of the values (folded by the caller) and for which `where`
-// holds; NULL = no further condition. Both are string constants. One statement per 500 values.
+// All records whose side column holds one of the values (folded by the caller) and for which
+// `where` holds; NULL = no further condition. Both are string constants. One statement per 500
+// values.
 typedef struct {
     const char *column;
     const Str *values;
@@ -266,8 +271,8 @@ typedef struct {
 
 WARN_UNUSED Err *tx_where_in(Tx *tx, const Collection *of, const WhereIn *in, Docs *out);
 
-// Several reads in one round trip where the backend has round trips. Each WANT fills its target when
-// tx_prefetch returns; cached collections cost nothing.
+// Several reads in one round trip where the backend has round trips. Each WANT fills its target
+// when tx_prefetch returns; cached collections cost nothing.
 typedef struct {
     const Collection *of;
     Str id;
@@ -275,8 +280,8 @@ typedef struct {
     const char *column; // NULL = by id; else as tx_find
 } Want;
 
-#define WANT(of_, id_, out_)                ((Want){.of = (of_), .id = (id_), .out = (out_)})
-#define WANT_BY(of_, column_, value_, out_) \
+#define WANT(of_, id_, out_) ((Want){.of = (of_), .id = (id_), .out = (out_)})
+#define WANT_BY(of_, column_, value_, out_)                                                        \
     ((Want){.of = (of_), .column = (column_), .id = (value_), .out = (out_)})
 
 WARN_UNUSED Err *tx_prefetch_all(Tx *tx, const Want *wants, size_t n);
@@ -300,7 +305,8 @@ typedef struct {
     Str query; // CQL; at == NULL: all records. "" is the client's empty query: 400
     int64_t offset, limit;
     Totals totals;
-    // Further condition over side columns that the caller must not see past (joined with AND), or NULL.
+    // Further condition over side columns that the caller must not see past (joined with AND), or
+    // NULL.
     const char *where;
     Args args;
 } ListRequest;
@@ -309,9 +315,9 @@ typedef struct List List;
 
 // Plans and runs the query; the first chunk of at most 1,000 records is read in `tx`.
 WARN_UNUSED Err *list_open(Tx *tx, const Collection *of, const ListRequest *request, List **out);
-// The next record's stored text, at == NULL behind the last. While `tx` is open it reads in it; after
-// the transaction ended each further chunk is read in a short transaction of its own, so that a slow
-// client holds nothing (decision 42). The text is valid until the next call.
+// The next record's stored text, at == NULL behind the last. While `tx` is open it reads in it;
+// after the transaction ended each further chunk is read in a short transaction of its own, so that
+// a slow client holds nothing (decision 42). The text is valid until the next call.
 WARN_UNUSED Err *list_next(List *list, Str *doc);
 // True when everything that is left is in memory already.
 bool list_is_whole(const List *list);
@@ -328,23 +334,23 @@ WARN_UNUSED Err *tx_count(Tx *tx, const Collection *of, Str cql, int64_t *out);
 // Writing records
 
 // Checks shape, fills defaults, id, metadata and _version in `doc` (it becomes the stored record),
-// runs hooks, checks references and unique keys, writes row, side columns and words, emits the event.
-// Errors: 422 / 400 / 409 in FOLIO's wording.
+// runs hooks, checks references and unique keys, writes row, side columns and words, emits the
+// event. Errors: 422 / 400 / 409 in FOLIO's wording.
 WARN_UNUSED Err *tx_insert(Tx *tx, const Collection *of, Json *doc);
 // Replaces the record with doc.id. 404 if absent; 409 if the collection locks optimistically and
 // _version differs. `doc` becomes the stored record.
 WARN_UNUSED Err *tx_update(Tx *tx, const Collection *of, Json *doc);
-// As tx_update for a change of ours, not of a client: no shape check, no version compare (the version
-// still rises). `old` is the record as read in this transaction (saves reading it again).
+// As tx_update for a change of ours, not of a client: no shape check, no version compare (the
+// version still rises). `old` is the record as read in this transaction (saves reading it again).
 WARN_UNUSED Err *tx_change(Tx *tx, const Collection *of, const Json *old, Json *doc);
 // 404 if absent; 400/422 if referenced.
 WARN_UNUSED Err *tx_delete(Tx *tx, const Collection *of, Str id);
 // Deletes all that match; number of them in *n.
 WARN_UNUSED Err *tx_delete_query(Tx *tx, const Collection *of, Str cql, int64_t *n);
 
-// Stores a record as it is, for loading: no hooks, no checks of shape and references, no event. What
-// it brings of metadata and _version is kept, what it lacks is made. 422 or 400 if a unique key or
-// the id is taken, 422 for what is no id.
+// Stores a record as it is, for loading: no hooks, no checks of shape and references, no event.
+// What it brings of metadata and _version is kept, what it lacks is made. 422 or 400 if a unique
+// key or the id is taken, 422 for what is no id.
 WARN_UNUSED Err *tx_restore(Tx *tx, const Collection *of, Json *doc);
 // Before many of them: drops the indexes of the tables. db_migrate makes them again, also after a
 // crash; until then queries scan and unique keys of those tables are not watched.
@@ -363,7 +369,8 @@ WARN_UNUSED Err *tx_sequence_last(Tx *tx, const char *name, int64_t *last);
 WARN_UNUSED Err *tx_sequence_restart(Tx *tx, const char *name);
 
 // ---------------------------------------------------------------------------------------------
-// SQL for what the engine has no word for: joins and counters over the same tables and side columns.
+// SQL for what the engine has no word for: joins and counters over the same tables and side
+// columns.
 
 typedef struct Row Row;
 

@@ -144,9 +144,10 @@ static void a_key_over_some_records_binds_only_them(void **state)
     Err *err = tx_insert(tx, &books, json_of(there));
 
     assert_non_null(err);
-    assert_str(err->message, "lower(f_unaccent(jsonb ->> 'shelfId'::text)), "
-                             "lower(f_unaccent(jsonb ->> 'position'::text)) value already exists in "
-                             "table book: 00000000-0000-4000-8000-000000000001, 1");
+    assert_str(err->message,
+               "lower(f_unaccent(jsonb ->> 'shelfId'::text)), "
+               "lower(f_unaccent(jsonb ->> 'position'::text)) value already exists in "
+               "table book: 00000000-0000-4000-8000-000000000001, 1");
     assert_ok(tx_insert(tx, &books, json_of(lost)));
 }
 

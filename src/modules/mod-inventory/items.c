@@ -150,7 +150,8 @@ Err *inventory_tenant_items(Req *req)
     Docs docs = {0};
 
     TRY(req_body_object(req, &body));
-    JSON_EACH (pair, json_get(body, "tenantItemPairs")) {
+    JSON_EACH(pair, json_get(body, "tenantItemPairs"))
+    {
         Str id = json_str(pair, "itemId");
         if (str_eq(json_str(pair, "tenantId"), req->tenant_id) && uuid_is_uuid_shaped(id)) {
             str_list_add(&ids, id);
