@@ -157,6 +157,24 @@ def test_a_link_sets_a_password_once(library, patron):
     library.post("/bl-users/password-reset/link", {"userId": new_id()}).expect(422)
 
 
+def test_a_link_leads_to_the_librarys_own_page(fresh_library):
+    library = fresh_library
+    user = library.post("/users", {"username": "somebody"}).expect(201)["id"]
+
+    def link():
+        body = library.post("/bl-users/password-reset/link", {"userId": user}).expect(200)
+        assert body["link"].endswith("?tenant=" + library.tenant)
+        return body["link"]
+
+    assert link().startswith("http://localhost:3000/reset-password/ey")
+    library.post("/configurations/entries", {"module": "USERSBL", "configName": "resetPassword",
+                                             "code": "FOLIO_HOST",
+                                             "value": "https://old.example.org"}).expect(201)
+    assert link().startswith("https://old.example.org/reset-password/ey")
+    library.put("/base-url", {"baseUrl": "https://new.example.org"}).expect(204)
+    assert link().startswith("https://new.example.org/reset-password/ey")
+
+
 def test_an_ordinary_token_is_no_link(library):
     error = library.post("/bl-users/password-reset/validate").expect(422)["errors"][0]
     assert error["code"] == "link.invalid"

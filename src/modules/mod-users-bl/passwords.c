@@ -7,6 +7,7 @@
 #include "modules/mod-configuration/configuration.h"
 #include "modules/mod-login/collections.h"
 #include "modules/mod-login/login.h"
+#include "modules/mod-settings/collections.h"
 #include "modules/mod-users/users.h"
 
 #include <string.h>
@@ -191,6 +192,43 @@ static Err *forget_former_links(Tx *tx, Str user_id)
     return NULL;
 }
 
+// The newest store of such settings; what it lacks comes from the former one.
+static Err *read_settings(Tx *tx, Link *link)
+{
+    Docs docs = {0};
+
+    if (!tenant_has_module(link->req->tenant, "mod-settings")) {
+        return NULL;
+    }
+    TRY(tx_where(tx, &settings_base_urls, "1 = 1 order by id limit 1", NO_ARGS, &docs));
+    link->host = docs.len ? json_str(docs.at[0], "baseUrl") : S("");
+    TRY(tx_where(tx, &settings_entries, "scope = 'mod-users-bl.config.manage' and user_id is null",
+                 NO_ARGS, &docs));
+    for (size_t i = 0; i < docs.len; i++) {
+        Str key = json_str(docs.at[i], "key"), value = json_str(docs.at[i], "value");
+        if (str_eq(key, S("resetPasswordHost")) && !link->host.len) {
+            link->host = value;
+        } else if (str_eq(key, S("resetPasswordPath"))) {
+            link->path = value;
+        }
+    }
+    return NULL;
+}
+
+static Err *find_page(Tx *tx, Link *link)
+{
+    TRY(read_settings(tx, link));
+    if (!link->host.len) {
+        TRY(configuration_text(tx, "USERSBL", "FOLIO_HOST", S("http://localhost:3000"),
+                               &link->host));
+    }
+    if (!link->path.len) {
+        TRY(configuration_text(tx, "USERSBL", "RESET_PASSWORD_UI_PATH", S("/reset-password"),
+                               &link->path));
+    }
+    return NULL;
+}
+
 static Err *make_action(Tx *tx, void *context)
 {
     Link *link = context;
@@ -204,9 +242,7 @@ static Err *make_action(Tx *tx, void *context)
     if (!json_str(link->user, "username").len) {
         return refuse("user.absent-username", S("User without username cannot reset password"));
     }
-    TRY(configuration_text(tx, "USERSBL", "FOLIO_HOST", S("http://localhost:3000"), &link->host));
-    TRY(configuration_text(tx, "USERSBL", "RESET_PASSWORD_UI_PATH", S("/reset-password"),
-                           &link->path));
+    TRY(find_page(tx, link));
     TRY(forget_former_links(tx, json_str(link->user, "id")));
     json_set_str(action, "id", link->action_id);
     json_set_str(action, "userId", json_str(link->user, "id"));
