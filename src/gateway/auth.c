@@ -97,7 +97,10 @@ static bool may_pass(const PermissionSet *set, const CompiledRoute *route, Str *
 static void grant(Req *req, const PermissionSet *set, const CompiledRoute *route)
 {
     for (size_t i = 0; i < route->required.len; i++) {
-        str_list_add(&req->permissions, route->required.at[i]);
+        // Who came in by the newer names, or by being at home, need not hold these.
+        if (!set || permission_set_has(set, route->required.at[i])) {
+            str_list_add(&req->permissions, route->required.at[i]);
+        }
     }
     for (size_t i = 0; set && i < route->desired.len; i++) {
         permission_set_match(set, route->desired.at[i], &req->permissions);

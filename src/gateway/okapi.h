@@ -69,3 +69,7 @@ Err *okapi_accept_empty_list(Req *req);
 
 // The tenant named by the i-th part of the path; 404 text "Tenant x not found".
 WARN_UNUSED Err *okapi_path_tenant(const Req *req, Tenant **out);
+
+// Changing timers: of the caller's own tenant, of every tenant.
+#define OKAPI_OWN_TIMERS_PATCH "okapi.proxy.self.timers.patch"
+#define OKAPI_TIMERS_PATCH     "okapi.proxy.tenants.timers.patch"

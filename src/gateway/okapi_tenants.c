@@ -389,6 +389,17 @@ static Err *change_timer(Tenant *tenant, Str id, const Json *entry)
     return NULL;
 }
 
+// The lesser permission reaches the caller's own tenant only.
+static Err *timers_must_be_in_reach(const Req *req, const Tenant *tenant)
+{
+    if (str_eq(tenant->id, req->tenant_id) || req_has_permission(req, OKAPI_TIMERS_PATCH) ||
+        str_is_empty(req->user_id)) {
+        return NULL;
+    }
+    return err_text(403, "Access for user '" STR_FMT "' (" STR_FMT ") requires permission: %s",
+                    STR_ARG(req->user_name), STR_ARG(req->user_id), OKAPI_TIMERS_PATCH);
+}
+
 // The body is {"id","routingEntry"}; with the id in the path also the bare routing entry.
 Err *okapi_timer_patch(Req *req)
 {
@@ -396,6 +407,7 @@ Err *okapi_timer_patch(Req *req)
     Json *body = NULL;
     TRY(req_body_object(req, &body));
     TRY(okapi_path_tenant(req, &tenant));
+    TRY(timers_must_be_in_reach(req, tenant));
     Str id = req->param_count > 1 ? req_param(req, 1) : json_str(body, "id");
     const Json *entry = json_get(body, "routingEntry");
     if (!entry && req->param_count > 1) {

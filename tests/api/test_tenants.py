@@ -346,3 +346,14 @@ def test_lists_of_modules_that_are_not_built_are_empty(library):
                       ("/remote-storage/mappings", "mappings"), ("/copycat/profiles", "profiles")):
         assert library.get(path, query="cql.allRecords=1").expect(200) == {
             key: [], "totalRecords": 0}
+
+
+def test_own_timers_are_listed_freely_and_changed_with_the_lesser_permission(library, operator):
+    user = library.user(permissions=["okapi.proxy.self.timers.patch"])
+    path = f"/_/proxy/tenants/{library.tenant}/timers"
+    timer = user.get(path).expect(200)[0]
+    body = {"id": timer["id"], "routingEntry": {"unit": "hour", "delay": "1"}}
+    user.patch(path, body).expect(204)
+    user.patch(path, {"id": timer["id"], "routingEntry": {}}).expect(204)
+    user.patch("/_/proxy/tenants/diku/timers", body).expect(403)
+    library.user().patch(path, body).expect(403)
