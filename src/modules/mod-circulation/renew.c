@@ -527,7 +527,12 @@ static Err *renew(Req *req, const Form *form)
     TRY(charge_overdue(&renewal, &has_charged));
     TRY(tell_others(&renewal, is_override));
     LoanParts parts = {.item = renewal.loan.item, .patron = renewal.loan.patron};
+    Time due_at = 0;
     TRY(loan_representation(req->tx, renewal.loan.loan, &parts, &shown));
+    // FOLIO answers with the date as its circulation wrote it, not as storage shows it.
+    if (json_time(shown, "dueDate", &due_at)) {
+        json_set_str(shown, "dueDate", time_format_z(due_at));
+    }
     reply_header(req, "Location",
                  str_fmt("/circulation/loans/" STR_FMT, STR_ARG(json_str(shown, "id"))));
     return reply_json(req, 200, shown);
