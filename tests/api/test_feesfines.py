@@ -224,3 +224,20 @@ def test_the_cash_drawer_is_reconciled_by_source(library):
         {"name": "Source totals", "totalAmount": "10.00", "totalCount": "3"}]
     sources = library.post(path + "/sources", {"createdAt": desk}).expect(200)
     assert sources == {"sources": ["Doe, Jane", "Roe, Max"]}
+
+
+def test_financial_transactions_are_told_in_detail(library):
+    owner, desk = new_id(), new_id()
+    one = charge(library, ownerId=owner, feeFineOwner="Main", feeFineType="Damage")
+    act(library.at("2026-03-01T10:00:00Z"), one, "pay", "3.00", servicePointId=desk).expect(201)
+    act(library.at("2026-03-01T11:00:00Z"), one, "waive", "7.00", servicePointId=desk,
+        paymentMethod="Goodwill").expect(201)
+    report = library.post("/feefine-reports/financial-transactions-detail", {
+        "startDate": "2026-03-01", "endDate": "2026-03-01", "feeFineOwner": owner,
+        "createdAt": [desk]}).expect(200)
+    shown = [(row["action"], row["actionAmount"], row["paymentMethod"], row["waiveReason"])
+             for row in report["reportData"]]
+    assert shown == [("Payment", "3.00", "Cash", ""), ("Waive", "7.00", "", "Goodwill")]
+    assert report["reportStats"]["byAction"][-1] == {
+        "name": "Action totals", "totalAmount": "10.00", "totalCount": "2"}
+    assert report["reportStats"]["byWaiveReason"][0]["name"] == "Goodwill"

@@ -96,3 +96,4 @@ Err *actual_cost_cancel(Req *req);  // actual_cost.c
 Err *report_refunds(Req *req);      // report_refund.c
 Err *report_cash_drawer(Req *req);  // report_cash.c
 Err *report_cash_sources(Req *req); // report_cash.c
+Err *report_financial(Req *req);    // report_financial.c

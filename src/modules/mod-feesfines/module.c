@@ -77,6 +77,8 @@ static const Route actual_cost_routes[] = {
 };
 
 static const Route report_routes[] = {
+    {POST, "/feefine-reports/financial-transactions-detail", READ, report_financial,
+     .permission = "feefine-reports.financial-transactions-detail.post"},
     {POST, "/feefine-reports/refund", READ, report_refunds,
      .permission = "feefine-reports.refund.post"},
     {POST, "/feefine-reports/cash-drawer-reconciliation", READ, report_cash_drawer,

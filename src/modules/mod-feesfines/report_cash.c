@@ -5,7 +5,7 @@
 #include "modules/mod-feesfines/properties.h"
 
 // ---------------------------------------------------------------------------------------------
-// Rows and totals
+// Rows
 
 static Json *row_of(const ReportDays *days, const Json *action, const Json *account)
 {
@@ -24,55 +24,6 @@ static Json *row_of(const ReportDays *days, const Json *action, const Json *acco
     report_put(entry, "patronId", json_str(action, "userId"));
     report_put(entry, "feeFineId", json_str(action, "accountId"));
     return entry;
-}
-
-typedef struct {
-    Str name;
-    Money amount;
-    int64_t count;
-} Total;
-
-static void total_put(Json *array, const Total *total)
-{
-    Json *one = json_object();
-
-    json_set_str(one, "name", total->name);
-    json_set_str(one, "totalAmount", money_text(total->amount));
-    json_set_str(one, "totalCount", str_fmt("%lld", (long long)total->count));
-    json_add(array, one);
-}
-
-// One line per value of a column, and one for all of them.
-static Json *totals_of(const Json *rows, const char *column, const char *name)
-{
-    Total *totals = NEW_ARRAY(Total, json_len(rows) + 1), all = {.name = str_of(name)};
-    Json *array = json_array();
-    size_t n = 0;
-
-    JSON_EACH(row, rows)
-    {
-        Str value = json_str(row, column);
-        Money amount = 0;
-        size_t i = 0;
-        (void)money_parse(json_str(row, "paidAmount"), &amount);
-        while (i < n && !str_eq(totals[i].name, value)) {
-            i++;
-        }
-        if (i == n) {
-            totals[n++] = (Total){.name = value};
-        }
-        totals[i].amount += amount;
-        totals[i].count++;
-        all.amount += amount;
-        all.count++;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (totals[i].name.len) {
-            total_put(array, &totals[i]);
-        }
-    }
-    total_put(array, &all);
-    return array;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -111,10 +62,13 @@ Err *report_cash_drawer(Req *req)
             json_add(rows, row_of(&days, paid.at[i], account));
         }
     }
-    json_set(stats, "bySource", totals_of(rows, "source", "Source totals"));
-    json_set(stats, "byPaymentMethod", totals_of(rows, "paymentMethod", "Payment method totals"));
-    json_set(stats, "byFeeFineType", totals_of(rows, "feeFineType", "Fee/fine type totals"));
-    json_set(stats, "byFeeFineOwner", totals_of(rows, "feeFineOwner", "Fee/fine owner totals"));
+    json_set(stats, "bySource", report_totals(rows, "source", "paidAmount", "Source totals"));
+    json_set(stats, "byPaymentMethod",
+             report_totals(rows, "paymentMethod", "paidAmount", "Payment method totals"));
+    json_set(stats, "byFeeFineType",
+             report_totals(rows, "feeFineType", "paidAmount", "Fee/fine type totals"));
+    json_set(stats, "byFeeFineOwner",
+             report_totals(rows, "feeFineOwner", "paidAmount", "Fee/fine owner totals"));
     json_set(answer, "reportData", rows);
     json_set(answer, "reportStats", stats);
     return reply_json(req, 200, answer);

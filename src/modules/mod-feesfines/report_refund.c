@@ -15,8 +15,6 @@ typedef struct {
 
 static Err *report_read(Tx *tx, RefundReport *report)
 {
-    StrList ids = {0};
-
     TRY(tx_where(tx, &feefine_actions,
                  "type_action in ('refunded fully', 'refunded partially') and acted_at >= $1 and "
                  "acted_at < $2 order by acted_at, pk",
@@ -26,12 +24,7 @@ static Err *report_read(Tx *tx, RefundReport *report)
     TRY(report_fetch(tx, &items, &report->accounts, "itemId", &report->items));
     TRY(report_fetch(tx, &holdings, &report->items, "holdingsRecordId", &report->holdings));
     TRY(report_fetch(tx, &instances, &report->holdings, "instanceId", &report->instances));
-    for (size_t i = 0; i < report->accounts.len; i++) {
-        str_list_add(&ids, json_str(report->accounts.at[i], "id"));
-    }
-    return tx_where_in(tx, &feefine_actions,
-                       &(WhereIn){.column = "account_id", .values = ids.at, .n = ids.len},
-                       &report->history);
+    return report_actions(tx, &report->accounts, &report->history);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -74,11 +67,13 @@ static void put_paid(Json *entry, const RefundReport *report, const Json *refund
     Sum paid = {0}, transferred = {0};
     Str to = json_str(refund, "transactionInformation");
 
-    for (size_t i = 0; i < report->history.len; i++) {
+    Str account_id = json_str(refund, "accountId");
+    for (size_t i = report_first_action(&report->history, account_id); i < report->history.len;
+         i++) {
         const Json *action = report->history.at[i];
-        if (!str_eq(json_str(action, "accountId"), json_str(refund, "accountId")) ||
+        if (!str_eq_nocase(json_str(action, "accountId"), account_id) ||
             acted_at(action) > acted_at(refund)) {
-            continue;
+            break; // by date
         }
         if (str_starts(json_str(action, "typeAction"), S("Paid "))) {
             sum_add(&paid, action);
@@ -101,15 +96,6 @@ static void put_paid(Json *entry, const RefundReport *report, const Json *refund
 // ---------------------------------------------------------------------------------------------
 // Rows
 
-static Str patron_shown(const Json *user)
-{
-    Str last = json_str(user, "personal.lastName"), first = json_str(user, "personal.firstName");
-    Str middle = json_str(user, "personal.middleName");
-
-    return str_fmt(STR_FMT "%s" STR_FMT "%s" STR_FMT, STR_ARG(last), first.len ? ", " : "",
-                   STR_ARG(first), middle.len ? " " : "", STR_ARG(middle));
-}
-
 static Err *put_patron(Tx *tx, Json *entry, const RefundReport *report, const Json *refund)
 {
     const Json *user = report_find(&report->users, json_str(refund, "userId")), *group = NULL;
@@ -117,7 +103,7 @@ static Err *put_patron(Tx *tx, Json *entry, const RefundReport *report, const Js
     if (json_has(user, "patronGroup")) {
         TRY(tx_ref(tx, &groups, json_str(user, "patronGroup"), &group));
     }
-    report_put(entry, "patronName", patron_shown(user));
+    report_put(entry, "patronName", report_patron_name(user));
     report_put(entry, "patronBarcode", json_str(user, "barcode"));
     report_put(entry, "patronId", json_str(refund, "userId"));
     report_put(entry, "patronGroup", json_str(group, "group"));

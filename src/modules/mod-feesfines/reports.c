@@ -4,6 +4,8 @@
 
 #include "modules/mod-circulation/circulation.h"
 
+#include <stdlib.h>
+
 static bool day_read(const Json *body, const char *member, const Zone *zone, int offset, Time *out)
 {
     Time utc = 0;
@@ -60,17 +62,41 @@ Str report_comment(const Json *action, const char *reader)
     return end < 0 ? rest : str_sub(rest, 0, (size_t)end);
 }
 
+Str report_patron_name(const Json *user)
+{
+    Str last = json_str(user, "personal.lastName"), first = json_str(user, "personal.firstName");
+    Str middle = json_str(user, "personal.middleName");
+
+    return str_fmt(STR_FMT "%s" STR_FMT "%s" STR_FMT, STR_ARG(last), first.len ? ", " : "",
+                   STR_ARG(first), middle.len ? " " : "", STR_ARG(middle));
+}
+
 void report_put(Json *entry, const char *name, Str text)
 {
     json_set_str(entry, name, text);
 }
 
+// ---------------------------------------------------------------------------------------------
+// Records that actions belong to, sorted so that each row finds its own quickly
+
+static int compare_ids(const void *a, const void *b)
+{
+    return str_cmp(json_str(*(Json *const *)a, "id"), json_str(*(Json *const *)b, "id"));
+}
+
 const Json *report_find(const Docs *docs, Str id)
 {
-    for (size_t i = 0; i < docs->len && id.len; i++) {
-        if (str_eq_nocase(json_str(docs->at[i], "id"), id)) {
-            return docs->at[i];
+    size_t low = 0, high = docs->len;
+
+    id = str_lower(id);
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = str_cmp(json_str(docs->at[middle], "id"), id);
+        if (order == 0) {
+            return docs->at[middle];
         }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
     }
     return NULL;
 }
@@ -85,5 +111,113 @@ Err *report_fetch(Tx *tx, const Collection *of, const Docs *from, const char *me
         }
     }
     *out = (Docs){0};
-    return ids.len ? tx_get_many(tx, of, ids.at, ids.len, out) : NULL;
+    if (!ids.len) {
+        return NULL;
+    }
+    TRY(tx_get_many(tx, of, ids.at, ids.len, out));
+    qsort(out->at, out->len, sizeof *out->at, compare_ids);
+    return NULL;
+}
+
+static Time acted_at(const Json *action)
+{
+    Time at = 0;
+
+    (void)json_time(action, "dateAction", &at);
+    return at;
+}
+
+static int compare_actions(const void *a, const void *b)
+{
+    const Json *first = *(Json *const *)a, *second = *(Json *const *)b;
+    int order = str_cmp(json_str(first, "accountId"), json_str(second, "accountId"));
+    Time left = acted_at(first), right = acted_at(second);
+
+    return order ? order : (left > right) - (left < right);
+}
+
+Err *report_actions(Tx *tx, const Docs *of_accounts, Docs *out)
+{
+    StrList ids = {0};
+
+    for (size_t i = 0; i < of_accounts->len; i++) {
+        str_list_add(&ids, json_str(of_accounts->at[i], "id"));
+    }
+    TRY(tx_where_in(tx, &feefine_actions,
+                    &(WhereIn){.column = "account_id", .values = ids.at, .n = ids.len}, out));
+    if (out->len) {
+        qsort(out->at, out->len, sizeof *out->at, compare_actions);
+    }
+    return NULL;
+}
+
+size_t report_first_action(const Docs *actions, Str account_id)
+{
+    size_t low = 0, high = actions->len;
+
+    account_id = str_lower(account_id);
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        bool is_before = str_cmp(json_str(actions->at[middle], "accountId"), account_id) < 0;
+        low = is_before ? middle + 1 : low;
+        high = is_before ? high : middle;
+    }
+    return low;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Totals
+
+typedef struct {
+    Str name;
+    Money amount;
+    int64_t count;
+} Total;
+
+static void total_add(Total *total, Money amount)
+{
+    total->amount += amount;
+    total->count++;
+}
+
+static void total_put(Json *array, const Total *total)
+{
+    Json *one = json_object();
+
+    json_set_str(one, "name", total->name);
+    json_set_str(one, "totalAmount", money_text(total->amount));
+    json_set_str(one, "totalCount", str_fmt("%lld", (long long)total->count));
+    json_add(array, one);
+}
+
+Json *report_totals(const Json *rows, const char *column, const char *amount_column,
+                    const char *name)
+{
+    Total *totals = NEW_ARRAY(Total, json_len(rows) + 1), all = {.name = str_of(name)};
+    Json *array = json_array();
+    size_t n = 0;
+
+    JSON_EACH(row, rows)
+    {
+        Str value = json_str(row, column);
+        Money amount = 0;
+        size_t i = 0;
+        if (!value.len) {
+            continue;
+        }
+        (void)money_parse(json_str(row, amount_column), &amount);
+        while (i < n && !str_eq(totals[i].name, value)) {
+            i++;
+        }
+        if (i == n) {
+            totals[n++] = (Total){.name = value};
+        }
+        total_add(&totals[i], amount);
+        total_add(&all, amount);
+    }
+    for (size_t i = 0; i < n; i++) {
+        total_put(array, &totals[i]);
+    }
+    total_put(array, &all);
+    return array;
 }
