@@ -600,7 +600,9 @@ Err *tx_delete_query(Tx *tx, const Collection *of, Str cql, int64_t *n)
             return NULL;
         }
         Known record = {list->slots[list->slot_at - 1].pk, text};
+        ArenaMark mark = arena_mark(arena_current());
         TRY(record_delete(tx, of, &record));
+        arena_release(arena_current(), mark);
         *n += 1;
     }
 }
