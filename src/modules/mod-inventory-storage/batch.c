@@ -216,11 +216,14 @@ static Err *batch_write(Tx *tx, void *context)
         TRY(item_orders_set(tx, batch, exists));
     }
     for (size_t i = 0; i < batch->len; i++) {
+        // What a record needed on its way is given back: nobody looks at it afterwards.
+        ArenaMark mark = arena_mark(arena_current());
         Err *err = exists[i] ? tx_update(tx, batch->of, batch->docs[i])
                              : tx_insert(tx, batch->of, batch->docs[i]);
         if (err) {
             return as_errors(err);
         }
+        arena_release(arena_current(), mark);
     }
     return NULL;
 }
