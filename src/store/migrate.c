@@ -204,7 +204,8 @@ static bool is_wanted(const Index *wanted, size_t n, Str name)
     return false;
 }
 
-static Err *indexes_make(Tx *tx, const Shape *shape)
+// Drops what is not wanted and makes what is missing, at most so many; is_more: perhaps not all.
+static Err *indexes_make_some(Tx *tx, const Shape *shape, size_t at_most, bool *is_more)
 {
     size_t keys = 0;
     StrList have = {0};
@@ -224,12 +225,21 @@ static Err *indexes_make(Tx *tx, const Shape *shape)
             TRY(ddl(tx, &sql));
         }
     }
-    for (size_t i = 0; i < n; i++) {
+    size_t made = 0;
+    for (size_t i = 0; i < n && made < at_most; i++) {
         if (!str_list_has(&have, wanted[i].name)) {
             TRY(sql_exec(tx, str_z(wanted[i].sql), NO_ARGS, NULL, NULL));
+            made++;
         }
     }
+    *is_more = made == at_most;
     return NULL;
+}
+
+static Err *indexes_make(Tx *tx, const Shape *shape)
+{
+    bool is_more = false;
+    return indexes_make_some(tx, shape, SIZE_MAX, &is_more);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -239,6 +249,7 @@ typedef struct {
     const Shape *shape;
     Recorded recorded;
     int64_t last_pk;
+    bool is_filled; // no row is left
     Known rows[REFILL_ROWS];
     size_t len;
 } Refill;
@@ -277,6 +288,23 @@ static Err *row_refill(Tx *tx, const Refill *refill, const Known *row)
     return words_write(tx, shape->of, row->pk, NULL, words, shape->word_count);
 }
 
+// When all rows are filled: the indexes, each in a transaction of its own, because the log of all
+// of them would be as large as the table; then the columns serve queries.
+static Err *refill_finish(Tx *tx, Refill *refill)
+{
+    bool is_more = false;
+
+    TRY(indexes_make_some(tx, refill->shape, 1, &is_more));
+    if (is_more) {
+        return NULL;
+    }
+    refill->recorded.is_ready = true;
+    refill->recorded.words_are_new = false;
+    refill->recorded.index_hash = refill->shape->index_hash;
+    TRY(recorded_write(tx, refill->shape->of, &refill->recorded));
+    return table_states_load(tx);
+}
+
 static Err *refill_batch(Tx *tx, void *context)
 {
     Refill *refill = context;
@@ -285,6 +313,9 @@ static Err *refill_batch(Tx *tx, void *context)
                       refill->shape->of->table);
 
     refill->len = 0;
+    if (refill->is_filled) {
+        return refill_finish(tx, refill);
+    }
     TRY(sql_rows(tx, str_z(sql),
                  ARGS(A_INT(refill->last_pk), A_INT(refill->recorded.filled), A_INT(REFILL_ROWS)),
                  take_unfilled, refill));
@@ -296,13 +327,8 @@ static Err *refill_batch(Tx *tx, void *context)
         tx_note_write(tx, refill->shape->main);
         return NULL;
     }
-    // All are filled: the indexes can be made and the columns serve queries.
-    refill->recorded.is_ready = true;
-    refill->recorded.words_are_new = false;
-    refill->recorded.index_hash = refill->shape->index_hash;
-    TRY(indexes_make(tx, refill->shape));
-    TRY(recorded_write(tx, refill->shape->of, &refill->recorded));
-    return table_states_load(tx);
+    refill->is_filled = true;
+    return NULL;
 }
 
 static Err *table_refill(Db *db, const Shape *shape, const Recorded *recorded)
