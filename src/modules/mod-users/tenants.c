@@ -2,19 +2,27 @@
 // Source: spec/platform.md 4.2, 6.6.
 #include "modules/mod-users/internal.h"
 
+// Parameters and members have the same names.
+static const char *const names[] = {
+    "userId",      "username",          "tenantId", "email",
+    "phoneNumber", "mobilePhoneNumber", "barcode",  "externalSystemId",
+};
+
+enum {
+    USERNAME = 1, // its place among the names
+    NAMES = sizeof names / sizeof names[0],
+};
+
 typedef struct {
-    Str values[8];
+    Str values[NAMES];
     size_t count; // of those that are not empty
 } Wanted;
 
 static Wanted read_wanted(const Req *req)
 {
-    static const char *const names[] = {"userId",  "username",        "tenantId",
-                                        "email",   "phoneNumber",     "mobilePhoneNumber",
-                                        "barcode", "externalSystemId"};
     Wanted wanted = {0};
 
-    for (size_t i = 0; i < 8; i++) {
+    for (size_t i = 0; i < NAMES; i++) {
         wanted.values[i] = req_query_text(req, names[i]);
         wanted.count += wanted.values[i].len > 0;
     }
@@ -23,15 +31,12 @@ static Wanted read_wanted(const Req *req)
 
 static bool is_one(const Json *doc, const Wanted *wanted, bool any)
 {
-    static const char *const names[] = {"userId",  "username",        "tenantId",
-                                        "email",   "phoneNumber",     "mobilePhoneNumber",
-                                        "barcode", "externalSystemId"};
     size_t hits = 0;
 
-    for (size_t i = 0; i < 8; i++) {
+    for (size_t i = 0; i < NAMES; i++) {
         Str value = json_str(doc, names[i]);
-        bool fits = i == 1 ? str_eq(fold_case(value), fold_case(wanted->values[i]))
-                           : str_eq(value, wanted->values[i]);
+        bool fits = i == USERNAME ? str_eq(fold_case(value), fold_case(wanted->values[i]))
+                                  : str_eq(value, wanted->values[i]);
         hits += wanted->values[i].len && fits;
     }
     return any ? hits > 0 : hits == wanted->count;
@@ -51,7 +56,7 @@ Err *user_tenants_list(Req *req)
                  "($1 = '' or user_id = $1) and ($2 = '' or username = $2) order by id",
                  any && wanted.count > 1
                      ? ARGS(A_TEXT(S("")), A_TEXT(S("")))
-                     : ARGS(A_TEXT(wanted.values[0]), A_TEXT(fold(wanted.values[1]))),
+                     : ARGS(A_TEXT(wanted.values[0]), A_TEXT(fold(wanted.values[USERNAME]))),
                  &docs));
     for (size_t i = 0; i < docs.len; i++) {
         if (wanted.count && !is_one(docs.at[i], &wanted, any)) {
