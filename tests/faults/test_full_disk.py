@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import Desk
+from desk import Desk
 
 ROOM_MIB = 2
 SPACE = ["unshare", "--user", "--map-root-user", "--mount"]

@@ -1,11 +1,14 @@
 """The process is shot under load: what it confirmed is there, nothing is there by half."""
 
 import random
+import shutil
+import signal
+import subprocess
 import time
 
 import pytest
 
-from conftest import ROUNDS
+from desk import ROUNDS, Desk, program
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
@@ -36,12 +39,6 @@ def test_a_server_killed_again_and_again_comes_back(desk, load):
 
 
 def test_a_server_killed_while_it_makes_its_first_library_serves_again(prepared, tmp_path):
-    import shutil
-    import signal
-    import subprocess
-
-    from conftest import Desk, program
-
     folder = tmp_path / "data"
     for wait in (0.3, 0.8, 1.4):
         maker = subprocess.Popen([program(), "bench", "data", "make", "--recipe", "tiny",
