@@ -86,6 +86,9 @@ static Err *replace(RequestWork *work)
     TRY(request_find_parts(work));
     TRY(check(work));
     keep_own_members(work);
+    if (work->item) { // it says which holdings record is meant, whatever the client sends
+        json_set_str_if(work->request, "holdingsRecordId", work->item->holdings_record_id);
+    }
     request_take_snapshot(work);
     TRY(tx_update(work->tx, &requests, work->request));
     if (request_is_open(work->request)) {
