@@ -239,6 +239,15 @@ def test_a_page_of_many_requests_costs_few_statements(world):
     assert answer.statements <= 10
 
 
+def test_a_request_costs_few_statements(world):
+    item = world.item()
+    world.check_out(item, world.patron()).expect(201)
+    place(world, item, world.patron()).expect(201)
+    answer = place(world, item, world.patron())
+    answer.expect(201)
+    assert answer.statements <= 16 and answer.cost("round-trips") <= 10
+
+
 def test_an_id_that_is_none_finds_nothing(world):
     found = world.api.get("/circulation/requests", query='(requesterId==nobody and status=="Open")', limit=1)
     assert found.expect(200) == {"requests": [], "totalRecords": 0}

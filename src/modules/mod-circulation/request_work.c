@@ -168,29 +168,39 @@ static Err *find_queue(RequestWork *work)
     return NULL;
 }
 
-Err *request_find_parts(RequestWork *work)
+// What the ids in the body name: one round trip.
+static Err *find_named(RequestWork *work)
 {
     Json *request = work->request;
     Str item_id = json_str(request, "itemId");
     Str pickup_id = json_str(request, "pickupServicePointId");
+    Err *err = NULL;
 
+    tx_together(work->tx, true);
     if (uuid_is_uuid_shaped(item_id)) {
-        TRY(item_view_by_id(work->tx, item_id, &work->item));
+        err = item_view_by_id(work->tx, item_id, &work->item);
     }
+    err = err ? err
+              : find_record(work->tx, &users, json_str(request, "requesterId"), &work->requester);
+    err = err ? err : find_record(work->tx, &users, json_str(request, "proxyUserId"), &work->proxy);
+    if (!err && uuid_is_uuid_shaped(pickup_id)) {
+        err = tx_ref(work->tx, &service_points, pickup_id, &work->pickup);
+    }
+    tx_together(work->tx, false);
+    return err;
+}
+
+Err *request_find_parts(RequestWork *work)
+{
+    TRY(find_named(work));
     complete_old_form(work);
     TRY(find_instance(work));
-    TRY(find_record(work->tx, &users, json_str(request, "requesterId"), &work->requester));
-    TRY(find_record(work->tx, &users, json_str(request, "proxyUserId"), &work->proxy));
-    if (uuid_is_uuid_shaped(pickup_id)) {
-        TRY(tx_ref(work->tx, &service_points, pickup_id, &work->pickup));
-    }
-    if (work->item) {
-        TRY(loan_open_of_item(work->tx, work->item->id, &work->loan));
-    }
-    if (request_is_title_level(request) && work->instance) {
-        TRY(find_copies(work));
-    }
-    return find_queue(work);
+    tx_together(work->tx, true);
+    Err *err = work->item ? loan_open_of_item(work->tx, work->item->id, &work->loan) : NULL;
+    err = err ? err : find_queue(work);
+    tx_together(work->tx, false);
+    TRY(err);
+    return request_is_title_level(work->request) && work->instance ? find_copies(work) : NULL;
 }
 
 Err *request_bind_item(RequestWork *work, ItemView *item)
