@@ -254,7 +254,7 @@ def test_service_points_by_type(world, lent):
     assert set(found) == {"Hold", "Recall"}
     names = [point["name"] for point in found["Hold"]]
     assert names == sorted(names) and world.desk in [point["id"] for point in found["Hold"]]
-    assert set(found["Hold"][0]) == {"id", "name", "discoveryDisplayName"}
+    assert set(found["Hold"][0]) == {"id", "name"}
     policy = world.make("/request-policy-storage/request-policies", name="rp" + new_id(),
                         requestTypes=["Hold"], allowedServicePoints={"Hold": [world.other_desk]})
     world.set_rules(request=policy)

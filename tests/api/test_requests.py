@@ -186,6 +186,12 @@ def test_cancelling_a_page_puts_the_item_back(world):
     assert world.status_of(item) == "Available"
 
 
+def test_the_item_knows_its_holdings_record(world, lent):
+    request = place(world, lent, world.patron()).expect(201)
+    cancel(world, request, holdingsRecordId="whatever").expect(204)
+    assert world.stored_request(request)["holdingsRecordId"] == lent["holdingsRecordId"]
+
+
 def test_a_stale_position_does_no_harm(world, lent):
     first = place(world, lent, world.patron()).expect(201)
     second = place(world, lent, world.patron()).expect(201)

@@ -275,6 +275,9 @@ void request_take_snapshot(RequestWork *work)
     Json *request = work->request;
 
     json_remove(request, "searchIndex");
+    if (work->item) { // the item knows where it belongs; clients may send anything
+        json_set_str(request, "holdingsRecordId", work->item->holdings_record_id);
+    }
     snapshot_item(request, work->item);
     snapshot_instance(request, work->instance);
     snapshot_person(request, "requester", work->requester);
