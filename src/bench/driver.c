@@ -339,11 +339,20 @@ static void run_phase(Run *run, const Group *groups, size_t n)
     tallies_close(&watch.earlier);
 }
 
+void run_result_close(RunResult *result)
+{
+    tallies_close(&result->steady);
+    tallies_close(&result->whole);
+    arena_free(result->arena);
+    result->arena = NULL;
+}
+
 Err *driver_run(const Plan *plan, const DriverOptions *options, RunResult *result)
 {
     Run *run = NEW(Run);
 
-    *run = (Run){.plan = plan, .options = options, .result = result, .arena = arena_new(16 << 20)};
+    result->arena = arena_new(16 << 20);
+    *run = (Run){.plan = plan, .options = options, .result = result, .arena = result->arena};
     if (options->threads < 1 || options->threads > THREADS_MAX) {
         return err_text(400, "--threads must be from 1 to %d", THREADS_MAX);
     }

@@ -63,9 +63,12 @@ typedef struct {
     bool was_stopped; // by on_error stoptest
     FailureSample samples[FAIL_CLASSES * SAMPLES_PER_CLASS];
     size_t sample_len;
+    Arena *arena; // of the samples' texts
 } RunResult;
 
 // Errors: the server's address is unknown; a setup group failed (its failures are in the result).
 WARN_UNUSED Err *driver_run(const Plan *plan, const DriverOptions *options, RunResult *result);
+// Gives back what the result holds beside itself.
+void run_result_close(RunResult *result);
 // Asks a running driver to end as if its time were over; safe in a signal handler.
 void driver_stop(void);

@@ -242,6 +242,18 @@ static Err *load_feeds(Plan *plan)
     return NULL;
 }
 
+static Err *read_parts(PlanReader *reader, const Json *root)
+{
+    pin_variables(reader);
+    reader->where = S("variables");
+    TRY(read_variables(reader, json_get(root, "variables")));
+    reader->where = (Str){"", 0};
+    reader->fragments = json_get(root, "fragments");
+    reader->transactions = json_get(root, "transactions");
+    TRY(read_groups(reader, root));
+    return load_feeds(reader->plan);
+}
+
 Err *plan_read(Str text, const PlanOptions *options, Plan **out)
 {
     Json *root = NULL;
@@ -260,14 +272,11 @@ Err *plan_read(Str text, const PlanOptions *options, Plan **out)
         return plan_error(&reader, "name", "is missing");
     }
     plan_open_files(plan, options->inputs);
-    pin_variables(&reader);
-    reader.where = S("variables");
-    TRY(read_variables(&reader, json_get(root, "variables")));
-    reader.where = (Str){"", 0};
-    reader.fragments = json_get(root, "fragments");
-    reader.transactions = json_get(root, "transactions");
-    TRY(read_groups(&reader, root));
-    TRY(load_feeds(plan));
+    Err *err = read_parts(&reader, root);
+    if (err) {
+        plan_close_files(plan);
+        return err;
+    }
     *out = plan;
     return NULL;
 }

@@ -287,7 +287,7 @@ static void warn_unset(const Plan *plan)
     }
 }
 
-static Err *play(PlayOptions *options, RunResult *result, const Plan **out)
+static Err *play(PlayOptions *options, RunResult *result, Plan **out)
 {
     // With the result on standard output, everything for people goes to the other one.
     FILE *out_file = options->json && strcmp(options->json, "-") == 0 ? stderr : stdout;
@@ -331,12 +331,9 @@ static Err *play(PlayOptions *options, RunResult *result, const Plan **out)
                          : NULL;
 }
 
-int bench_play(int argc, char **argv)
+static int play_with_arguments(int argc, char **argv, RunResult *result, Plan **plan)
 {
-    arena_use(arena_new(PLAN_ARENA_MAX));
     PlayOptions *options = NEW(PlayOptions);
-    RunResult *result = NEW(RunResult);
-    const Plan *plan = NULL;
 
     if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
         fputs(usage, stdout);
@@ -353,7 +350,7 @@ int bench_play(int argc, char **argv)
                                       .is_poisson = true};
     Err *err = read_arguments(options, argc, argv);
     if (!err) {
-        err = play(options, result, &plan);
+        err = play(options, result, plan);
     }
     if (err) {
         fprintf(stderr, "octavo bench play: " STR_FMT "\n", STR_ARG(err->message));
@@ -362,4 +359,21 @@ int bench_play(int argc, char **argv)
     bool has_failed = !options->only_checks && (tally_failed(&result->whole.all_requests) > 0 ||
                                                 tally_failed(&result->whole.all_transactions) > 0);
     return has_failed ? EXIT_FAILURES : EXIT_FINE;
+}
+
+int bench_play(int argc, char **argv)
+{
+    Arena *arena = arena_new(PLAN_ARENA_MAX);
+    Arena *former = arena_use(arena);
+    RunResult *result = NEW(RunResult);
+    Plan *plan = NULL;
+    int code = play_with_arguments(argc, argv, result, &plan);
+
+    run_result_close(result);
+    if (plan) {
+        plan_close_files(plan);
+    }
+    arena_use(former);
+    arena_free(arena);
+    return code;
 }
