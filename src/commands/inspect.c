@@ -8,7 +8,7 @@ int routes_main(int argc, char **argv)
     Str format = S("text");
     const CommandOption own[] = {
         {"format", "text (columns) or csv (as FOLIO's route lists)", &format, false}, {0}};
-    command_line(argc, argv, "routes [--format text|csv]", own);
+    CommandLine line = command_line(argc, argv, "routes [--format text|csv]", own);
     const RouteEntry *entries = NULL;
     size_t n = gateway_routes(all_modules, &entries);
     bool csv = str_eq(format, S("csv"));
@@ -27,6 +27,7 @@ int routes_main(int argc, char **argv)
                    permission, e->module->name);
         }
     }
+    config_free(line.config);
     return 0;
 }
 
@@ -41,6 +42,7 @@ int config_main(int argc, char **argv)
         printf("%-30s %-20s %-10s %s\n", option->name,
                option->is_secret && value.len ? "***" : str_z(value), origin, option->help);
     }
+    config_free(line.config);
     return 0;
 }
 
@@ -48,7 +50,7 @@ int version_main(int argc, char **argv)
 {
     Str as_json = {0};
     const CommandOption own[] = {{"json", "as JSON", &as_json, true}, {0}};
-    command_line(argc, argv, "version [--json]", own);
+    CommandLine line = command_line(argc, argv, "version [--json]", own);
 #ifdef OCTAVO_HOOKS
     const char *build = "debug";
 #else
@@ -60,5 +62,6 @@ int version_main(int argc, char **argv)
     } else {
         printf("octavo %s (%s build)\n", OCTAVO_VERSION, build);
     }
+    config_free(line.config);
     return 0;
 }
