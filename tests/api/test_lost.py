@@ -125,6 +125,18 @@ def test_paying_everything_closes_the_loan(world):
     assert world.stored_loan(loan["id"])["status"]["name"] == "Closed"
 
 
+def test_an_actual_cost_that_staff_cancel_closes_the_loan(world):
+    policy_with(world, chargeAmountItem={"amount": 0, "chargeType": "actualCost"},
+                lostItemProcessingFee=0)
+    item, loan = lend(world)
+    assert billed(world, loan)
+    record, = world.api.get("/actual-cost-record-storage/actual-cost-records",
+                            query=f"loan.id=={loan['id']}").json["actualCostRecords"]
+    world.api.post("/actual-cost-fee-fine/cancel", {"actualCostRecordId": record["id"]}).expect(201)
+    assert until(lambda: world.status_of(item) == "Lost and paid")
+    assert world.stored_loan(loan["id"])["status"]["name"] == "Closed"
+
+
 def test_an_item_that_comes_back_before_the_bill_is_not_billed(world):
     policy_with(world, patronBilledAfterAgedLost={"duration": 2, "intervalId": "Days"})
     item, loan = lend(world)

@@ -238,7 +238,7 @@ static bool is_lost_fee(const Json *account)
 static Err *is_settled(Tx *tx, Str loan_id, bool *out)
 {
     Docs accounts_found = {0};
-    int64_t open_costs = 0;
+    int64_t open_costs = 0, costs = 0;
 
     *out = false;
     TRY(accounts_of_loan(tx, loan_id, &accounts_found));
@@ -254,7 +254,11 @@ static Err *is_settled(Tx *tx, Str loan_id, bool *out)
     }
     TRY(tx_count_where(tx, &actual_cost_records, "loan_id = $1 and status = 'open'",
                        ARGS(A_TEXT(loan_id)), &open_costs));
-    *out = *out && open_costs == 0;
+    if (!*out) { // staff decided against a bill: nothing is owed
+        TRY(tx_count_where(tx, &actual_cost_records, "loan_id = $1", ARGS(A_TEXT(loan_id)),
+                           &costs));
+    }
+    *out = (*out || costs > 0) && open_costs == 0;
     return NULL;
 }
 
