@@ -87,7 +87,7 @@ def test_every_guarded_route_names_the_permission_that_is_missing(library, guard
     assert complaints(nobody, guarded, refuses) == []
 
 
-@pytest.mark.skipif(not FOLIO_ROUTES.exists(), reason="FOLIO's route list is not here")
+@pytest.mark.skipif(not FOLIO_ROUTES.exists(), reason="FOLIO's route list is not beside the repository")
 def test_routes_are_guarded_by_the_permissions_of_folio():
     def key(route):
         return (route["module"], route["method"],

@@ -24,7 +24,7 @@ def has_name_spaces():
 def small_disk(prepared, tmp_path):
     """A desk whose data directory can grow by little; desk.path(x) is a file on its disk."""
     if not has_name_spaces():
-        pytest.skip("no name spaces for users here")
+        pytest.skip("a small disk needs user name spaces (unshare), which this machine forbids")
     disk = tmp_path / "disk"
     disk.mkdir()
     size = sum(f.stat().st_size for f in prepared.rglob("*")

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "bench/driver.h"
-#include "bench_stub.h"
+#include "bench_server.h"
 
 enum {
     LOG_MAX = 4000,
@@ -17,9 +17,9 @@ static struct {
     _Atomic int delay_ms;
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static Stub stub;
+static TestServer test_server;
 
-static void note(const StubRequest *request)
+static void note(const TestRequest *request)
 {
     const char *token = strstr(request->head, "X-Okapi-Token: ");
     size_t len = token ? strcspn(token, "\r") : 0;
@@ -32,7 +32,7 @@ static void note(const StubRequest *request)
     pthread_mutex_unlock(&seen.lock);
 }
 
-static void answer(const StubRequest *request, StubReply *reply)
+static void answer(const TestRequest *request, TestReply *reply)
 {
     note(request);
     if (seen.delay_ms) {
@@ -62,7 +62,7 @@ static int times_seen(const char *part)
 
 static DriverOptions options_of(void)
 {
-    return (DriverOptions){.url = str_fmt("http://127.0.0.1:%d", stub.port),
+    return (DriverOptions){.url = str_fmt("http://127.0.0.1:%d", test_server.port),
                            .seed = 7,
                            .threads = 1,
                            .ramp_s = 0,
@@ -142,7 +142,7 @@ static void a_transaction_is_the_sum_of_its_requests_without_pauses(void **state
 static void every_user_keeps_one_connection(void **state)
 {
     DriverOptions options = options_of();
-    int before = atomic_load(&stub.connections);
+    int before = atomic_load(&test_server.connections);
     (void)state;
 
     options.users = 8;
@@ -150,7 +150,7 @@ static void every_user_keeps_one_connection(void **state)
                             "\"path\":\"/a\"},{\"pause_ms\":5}]}",
                             &options);
     assert_int_equal(tally_count(&result->whole.all_requests), 40);
-    assert_int_equal(atomic_load(&stub.connections) - before, 8);
+    assert_int_equal(atomic_load(&test_server.connections) - before, 8);
 }
 
 static void failures_are_counted_by_class_and_shown(void **state)
@@ -385,8 +385,8 @@ int main(void)
         cmocka_unit_test_setup(the_open_model_keeps_its_rate_and_counts_waiting, forget),
         cmocka_unit_test_setup(many_users_on_two_loops_stay_small, forget),
     };
-    stub_start(&stub, answer);
+    test_server_start(&test_server, answer);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    stub_stop(&stub);
+    test_server_stop(&test_server);
     return failed;
 }

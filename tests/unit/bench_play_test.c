@@ -2,15 +2,15 @@
 #include "test.h"
 
 #include "bench/bench.h"
-#include "bench_stub.h"
+#include "bench_server.h"
 
 #include "json/json.h"
 
-static Stub stub;
+static TestServer test_server;
 static bool is_broken;
 static char plan_name[] = "/tmp/bench-play-XXXXXX";
 
-static void answer(const StubRequest *request, StubReply *reply)
+static void answer(const TestRequest *request, TestReply *reply)
 {
     (void)request;
     reply->status = is_broken ? 500 : 200;
@@ -40,7 +40,7 @@ static int play_plan(const char *json_name)
 {
     char url[64], json[64];
 
-    snprintf(url, sizeof url, "--url=http://127.0.0.1:%d", stub.port);
+    snprintf(url, sizeof url, "--url=http://127.0.0.1:%d", test_server.port);
     snprintf(json, sizeof json, "%s", json_name);
     char *arguments[] = {plan_name, url,  "--var",      "name=x y",  "--users", "2",
                          "--json",  json, "--timeline", "/dev/null", "--think", "none"};
@@ -121,9 +121,9 @@ int main(void)
           "\"$.totalRecords\"}]}]}]}",
           plan);
     fclose(plan);
-    stub_start(&stub, answer);
+    test_server_start(&test_server, answer);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    stub_stop(&stub);
+    test_server_stop(&test_server);
     unlink(plan_name);
     return failed;
 }

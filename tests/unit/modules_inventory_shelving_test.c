@@ -74,7 +74,7 @@ static void the_vectors_of_folio_give_the_same_keys(void **state)
     Json *doc = NULL;
 
     if (!text.len) {
-        skip();
+        skip_because("FOLIO's call number vectors are not beside the repository");
     }
     assert_ok(json_parse(text, &doc));
     JSON_EACH(one, json_get(doc, "vectors"))

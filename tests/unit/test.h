@@ -33,3 +33,10 @@
         Str assert_str_ = (str_);                                                                  \
         assert_string_equal(str_z(assert_str_), (z_));                                             \
     } while (0)
+
+// Says why a test cannot run here; everything else about the same behaviour runs all the same.
+#define skip_because(reason)                                                                       \
+    do {                                                                                           \
+        print_message("skipped: %s\n", (reason));                                                  \
+        skip();                                                                                    \
+    } while (0)

@@ -17,29 +17,29 @@ typedef struct {
     const char *head; // request line and headers, NUL-terminated
     const char *body;
     char method[16], target[4096];
-} StubRequest;
+} TestRequest;
 
 typedef struct {
     int status;
     const char *headers; // lines that end with \r\n, or ""
     char body[8192];
-} StubReply;
+} TestReply;
 
-typedef void (*StubAnswer)(const StubRequest *request, StubReply *reply);
+typedef void (*TestAnswer)(const TestRequest *request, TestReply *reply);
 
 typedef struct {
     int socket, port;
     pthread_t thread;
-    StubAnswer answer;
+    TestAnswer answer;
     _Atomic int connections, requests;
-} Stub;
+} TestServer;
 
 typedef struct {
-    Stub *stub;
+    TestServer *test_server;
     int socket;
-} StubConnection;
+} TestConnection;
 
-static bool stub_write(int socket, const char *at, size_t len)
+static bool test_server_write(int socket, const char *at, size_t len)
 {
     while (len > 0) {
         ssize_t n = send(socket, at, len, MSG_NOSIGNAL);
@@ -53,10 +53,10 @@ static bool stub_write(int socket, const char *at, size_t len)
 }
 
 // Answers the request at the begin of the buffer; returns its length, 0 if it is not complete yet.
-static size_t stub_serve(StubConnection *connection, char *buffer, size_t len)
+static size_t test_server_serve(TestConnection *connection, char *buffer, size_t len)
 {
-    static __thread StubRequest request;
-    static __thread StubReply reply;
+    static __thread TestRequest request;
+    static __thread TestReply reply;
     static __thread char out[16384];
     char *end = memmem(buffer, len, "\r\n\r\n", 4);
     size_t body_len = 0;
@@ -83,25 +83,25 @@ static size_t stub_serve(StubConnection *connection, char *buffer, size_t len)
     reply.status = 200;
     reply.headers = "";
     reply.body[0] = 0;
-    atomic_fetch_add(&connection->stub->requests, 1);
-    connection->stub->answer(&request, &reply);
+    atomic_fetch_add(&connection->test_server->requests, 1);
+    connection->test_server->answer(&request, &reply);
     buffer[total] = after;
     int n = snprintf(out, sizeof out, "HTTP/1.1 %d Text\r\n%sContent-Length: %zu\r\n\r\n%s",
                      reply.status, reply.headers, strlen(reply.body), reply.body);
-    stub_write(connection->socket, out, (size_t)n);
+    test_server_write(connection->socket, out, (size_t)n);
     return total;
 }
 
-static void *stub_connection(void *context)
+static void *test_server_connection(void *context)
 {
-    StubConnection *connection = context;
+    TestConnection *connection = context;
     char *buffer = malloc(1 << 17);
     size_t len = 0;
     ssize_t n;
 
     while (buffer && (n = recv(connection->socket, buffer + len, (1 << 17) - 1 - len, 0)) > 0) {
         len += (size_t)n;
-        for (size_t used; len > 0 && (used = stub_serve(connection, buffer, len)) > 0;) {
+        for (size_t used; len > 0 && (used = test_server_serve(connection, buffer, len)) > 0;) {
             memmove(buffer, buffer + used, len - used);
             len -= used;
         }
@@ -112,43 +112,45 @@ static void *stub_connection(void *context)
     return NULL;
 }
 
-static void *stub_main(void *context)
+static void *test_server_main(void *context)
 {
-    Stub *stub = context;
+    TestServer *test_server = context;
 
     for (;;) {
-        int socket = accept(stub->socket, NULL, NULL), one = 1;
+        int socket = accept(test_server->socket, NULL, NULL), one = 1;
         if (socket < 0) {
             return NULL;
         }
         setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        StubConnection *connection = malloc(sizeof *connection);
-        *connection = (StubConnection){stub, socket};
+        TestConnection *connection = malloc(sizeof *connection);
+        *connection = (TestConnection){test_server, socket};
         pthread_t thread;
-        pthread_create(&thread, NULL, stub_connection, connection);
+        pthread_create(&thread, NULL, test_server_connection, connection);
         pthread_detach(thread);
-        atomic_fetch_add(&stub->connections, 1);
+        atomic_fetch_add(&test_server->connections, 1);
     }
 }
 
-static void stub_start(Stub *stub, StubAnswer answer)
+static void test_server_start(TestServer *test_server, TestAnswer answer)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof address;
 
-    *stub = (Stub){.socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .answer = answer};
-    if (bind(stub->socket, (struct sockaddr *)&address, len) || listen(stub->socket, 512) ||
-        getsockname(stub->socket, (struct sockaddr *)&address, &len)) {
-        perror("stub server");
+    *test_server =
+        (TestServer){.socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .answer = answer};
+    if (bind(test_server->socket, (struct sockaddr *)&address, len) ||
+        listen(test_server->socket, 512) ||
+        getsockname(test_server->socket, (struct sockaddr *)&address, &len)) {
+        perror("test_server server");
         exit(1);
     }
-    stub->port = ntohs(address.sin_port);
-    pthread_create(&stub->thread, NULL, stub_main, stub);
+    test_server->port = ntohs(address.sin_port);
+    pthread_create(&test_server->thread, NULL, test_server_main, test_server);
 }
 
-static void stub_stop(Stub *stub)
+static void test_server_stop(TestServer *test_server)
 {
-    shutdown(stub->socket, SHUT_RDWR);
-    close(stub->socket);
-    pthread_join(stub->thread, NULL);
+    shutdown(test_server->socket, SHUT_RDWR);
+    close(test_server->socket);
+    pthread_join(test_server->thread, NULL);
 }
