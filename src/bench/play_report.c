@@ -1,5 +1,5 @@
 // Printing a run: the live line and the tables.
-#include "report.h"
+#include "play_report.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 // A run as JSON.
-#include "report.h"
+#include "play_report.h"
 
 static const double percents[] = {50, 75, 90, 95, 99, 99.9};
 static const char *const percent_names[] = {"p50", "p75", "p90", "p95", "p99", "p99.9"};
