@@ -186,3 +186,169 @@ int64_t hist_count_below(const Hist *hist, int64_t value)
     }
     return seen;
 }
+
+// Packed: 'H', sub_bits, then varints of max_value, min, max, sum, 8 bytes of the sum of squares,
+// then for each filled bucket the distance from the one before and its count.
+enum {
+    PACKED_MARK = 'H',
+    VARINT_MAX = 10,
+    PACKED_HEAD_MAX = 2 + 4 * VARINT_MAX + 8,
+};
+
+typedef struct {
+    const unsigned char *at, *end;
+    bool is_bad;
+} Unpacker;
+
+static unsigned char *put_varint(unsigned char *to, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7) {
+        *to++ = (unsigned char)(value | 0x80);
+    }
+    *to++ = (unsigned char)value;
+    return to;
+}
+
+static int64_t take_varint(Unpacker *from)
+{
+    uint64_t value = 0;
+
+    for (int shift = 0; shift < 63 && from->at < from->end; shift += 7) {
+        unsigned char byte = *from->at++;
+        value |= (uint64_t)(byte & 0x7F) << shift;
+        if (byte < 0x80) {
+            return (int64_t)value;
+        }
+    }
+    from->is_bad = true;
+    return 0;
+}
+
+static size_t filled_buckets(const Hist *hist)
+{
+    size_t filled = 0;
+
+    for (size_t i = 0; i < hist->bucket_count; i++) {
+        filled += hist->buckets[i] != 0;
+    }
+    return filled;
+}
+
+Str hist_pack(const Hist *hist)
+{
+    size_t most = PACKED_HEAD_MAX + filled_buckets(hist) * 2 * VARINT_MAX;
+    unsigned char *bytes = arena_alloc(arena_current(), most), *to = bytes;
+    size_t before = 0;
+
+    *to++ = PACKED_MARK;
+    *to++ = (unsigned char)hist->sub_bits;
+    to = put_varint(to, (uint64_t)hist->max_value);
+    to = put_varint(to, (uint64_t)hist_min(hist));
+    to = put_varint(to, (uint64_t)hist->max);
+    to = put_varint(to, (uint64_t)hist->sum);
+    memcpy(to, &hist->sum_of_squares, 8);
+    to += 8;
+    for (size_t i = 0; i < hist->bucket_count; i++) {
+        if (hist->buckets[i]) {
+            to = put_varint(to, i - before);
+            to = put_varint(to, (uint64_t)hist->buckets[i]);
+            before = i;
+        }
+    }
+    return (Str){(const char *)bytes, (size_t)(to - bytes)};
+}
+
+// The head into `hist` (its count stays 0); what follows are the buckets.
+static Unpacker unpack_head(Str packed, Hist *hist)
+{
+    Unpacker from = {.at = (const unsigned char *)packed.at};
+
+    from.end = from.at + packed.len;
+    if (packed.len < 2 || *from.at++ != PACKED_MARK) {
+        from.is_bad = true;
+        return from;
+    }
+    *hist = (Hist){.sub_bits = *from.at++};
+    hist->max_value = take_varint(&from);
+    hist->min = take_varint(&from);
+    hist->max = take_varint(&from);
+    hist->sum = (double)take_varint(&from);
+    from.is_bad |= (hist->sub_bits != 7 && hist->sub_bits != 10) || from.end - from.at < 8 ||
+                   hist->min > hist->max || hist->max > hist->max_value;
+    if (!from.is_bad) {
+        memcpy(&hist->sum_of_squares, from.at, 8);
+        from.at += 8;
+        hist->bucket_count = bucket_of(hist, hist->max_value) + 1;
+    }
+    return from;
+}
+
+// The next filled bucket; false at the end and when the bytes are bad.
+static bool unpack_bucket(Unpacker *from, Hist *head, size_t *bucket, int64_t *count)
+{
+    if (from->is_bad || from->at == from->end) {
+        return false;
+    }
+    int64_t gap = take_varint(from);
+    *count = take_varint(from);
+    from->is_bad |= *count <= 0 || *count > INT64_MAX / 2 - head->count ||
+                    gap >= (int64_t)(head->bucket_count - *bucket);
+    if (from->is_bad) {
+        return false;
+    }
+    *bucket += (size_t)gap;
+    head->count += *count;
+    return true;
+}
+
+bool hist_packed_each(Str packed, HistEach each, void *context)
+{
+    Hist head = {0};
+    Unpacker from = unpack_head(packed, &head);
+    size_t bucket = 0;
+    int64_t count = 0;
+
+    while (unpack_bucket(&from, &head, &bucket, &count)) {
+        if (each) {
+            each(bucket_value(&head, bucket), count, context);
+        }
+    }
+    return !from.is_bad;
+}
+
+int64_t hist_packed_count(Str packed)
+{
+    Hist head = {0};
+    Unpacker from = unpack_head(packed, &head);
+    size_t bucket = 0;
+    int64_t count = 0;
+
+    while (unpack_bucket(&from, &head, &bucket, &count)) {
+    }
+    return from.is_bad ? 0 : head.count;
+}
+
+bool hist_merge_packed(Hist *into, Str packed)
+{
+    Hist head = {0};
+    Unpacker from = unpack_head(packed, &head);
+    size_t bucket = 0;
+    int64_t count = 0;
+
+    if (from.is_bad || head.sub_bits != into->sub_bits || head.max_value != into->max_value ||
+        !hist_packed_each(packed, NULL, NULL)) {
+        return false;
+    }
+    while (unpack_bucket(&from, &head, &bucket, &count)) {
+        into->buckets[bucket] += count;
+    }
+    if (head.count == 0) {
+        return true;
+    }
+    into->count += head.count;
+    into->sum += head.sum;
+    into->sum_of_squares += head.sum_of_squares;
+    into->min = head.min < into->min ? head.min : into->min;
+    into->max = head.max > into->max ? head.max : into->max;
+    return true;
+}

@@ -2,7 +2,7 @@
 // chosen.
 #pragma once
 
-#include "base/str.h"
+#include "base/err.h"
 
 typedef struct Hist Hist;
 
@@ -23,3 +23,15 @@ double hist_deviation(const Hist *hist);
 int64_t hist_percentile(const Hist *hist, double percent);
 // Number of values not above `value`.
 int64_t hist_count_below(const Hist *hist, int64_t value);
+
+// The histogram as bytes: only the buckets that hold something, exact, some two bytes for each. In
+// the current arena.
+Str hist_pack(const Hist *hist);
+// Adds what hist_pack wrote; false if the bytes are none, or of a histogram of another shape (then
+// nothing is added).
+WARN_UNUSED bool hist_merge_packed(Hist *into, Str packed);
+// How many values a packed histogram holds; 0 if it is none.
+int64_t hist_packed_count(Str packed);
+// Calls with the value that stands for each filled bucket, in rising order; false if it is none.
+typedef void (*HistEach)(int64_t value, int64_t count, void *context);
+WARN_UNUSED bool hist_packed_each(Str packed, HistEach each, void *context);
