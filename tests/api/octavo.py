@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -13,6 +14,10 @@ import uuid
 import requests
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import postgres  # noqa: E402
+
 ADMIN = ("diku_admin", "admin")
 
 
@@ -21,17 +26,25 @@ def program():
 
 
 class Server:
-    """One process with its own data directory on free ports."""
+    """One process on free ports with a store of its own: a data directory, or a database when
+    OCTAVO_TEST_DATABASE names a PostgreSQL cluster (tests/postgres.py)."""
 
-    def __init__(self, data=None, options=()):
-        self._folder = None if data else tempfile.TemporaryDirectory(prefix="octavo-test-")
-        self.data = str(data or pathlib.Path(self._folder.name) / "data")
+    def __init__(self, options=(), store=None):
+        self._folder = tempfile.TemporaryDirectory(prefix="octavo-test-")
+        self.folder = pathlib.Path(self._folder.name)
+        self.store = store or self._new_store()
         self.options = ["--login.rounds=100", "--test.hooks=on", *options]
         self.process = None
         self.log = []
 
+    def _new_store(self):
+        """The words of a command line that say where the data are."""
+        if not postgres.is_wanted():
+            return ["--data", str(self.folder / "data")]
+        return ["--database", postgres.new_database()]
+
     def make_tenant(self, name, admin=":".join(ADMIN), modules=None, reference=True):
-        line = [program(), "tenant", "create", name, "--data", self.data, "--admin", admin]
+        line = [program(), "tenant", "create", name, *self.store, "--admin", admin]
         line += ["--modules", ",".join(modules)] if modules else []
         line += ["--reference"] if reference else []
         done = subprocess.run(line + self.options, capture_output=True, text=True, timeout=60)
@@ -39,7 +52,7 @@ class Server:
 
     def start(self):
         self.process = subprocess.Popen(
-            [program(), "serve", "--data", self.data, "--http.listen=127.0.0.1:0",
+            [program(), "serve", *self.store, "--http.listen=127.0.0.1:0",
              "--admin.listen=127.0.0.1:0", *self.options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         threading.Thread(target=self._read_log, daemon=True).start()
@@ -72,8 +85,9 @@ class Server:
         """A server that ends badly fails its tests: a leak, a crash, a sanitizer's complaint."""
         code = self.stop()
         assert code in (0, None), f"exit code {code}: {''.join(self.log[-60:])}"
-        if self._folder:
-            self._folder.cleanup()
+        if self.store[0] == "--database":
+            postgres.drop_database(self.store[1])
+        self._folder.cleanup()
 
 
 class Answer:

@@ -18,7 +18,7 @@ def stopped(tmp_path):
     server.make_tenant("diku")
 
     def load(*words):
-        return subprocess.run([octavo.program(), "load", "--data", server.data, "--tenant", "diku",
+        return subprocess.run([octavo.program(), "load", *server.store, "--tenant", "diku",
                                *map(str, words)], capture_output=True, text=True, timeout=60)
 
     def serve():

@@ -1,5 +1,5 @@
 // Tenants on a real store: made, enabled, found again after a restart.
-#include "test.h"
+#include "test_store.h"
 
 #include "gateway/internal.h"
 
@@ -47,8 +47,10 @@ static App app;
 
 static void open_app(void)
 {
+    StoreOptions options = test_store_options(folder);
+
     app = (App){.modules = modules};
-    assert_ok(store_open(&(StoreOptions){.dir = str_of(folder), .readers_max = 4}, &app.store));
+    assert_ok(store_open(&options, &app.store));
     assert_ok(gateway_start(&app));
 }
 
@@ -61,9 +63,7 @@ static void close_app(void)
 static int set_up(void **state)
 {
     (void)state;
-    if (!mkdtemp(folder)) {
-        return 1;
-    }
+    test_store_make(folder);
     open_app();
     return 0;
 }
@@ -72,7 +72,8 @@ static int tear_down(void **state)
 {
     (void)state;
     close_app();
-    return system(str_z(str_fmt("rm -rf %s", folder)));
+    test_store_remove(folder);
+    return 0;
 }
 
 static Tenant *found(const char *id)

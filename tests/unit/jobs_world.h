@@ -4,12 +4,7 @@
 
 #include "base/log.h"
 #include "jobs/jobs.h"
-#include "test.h"
-
-#include <ftw.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "test_store.h"
 
 typedef struct {
     char dir[64];
@@ -48,9 +43,9 @@ static inline Err *world_open_tenant(World *world, Str name, Db **db)
 
 static inline void world_open(World *world)
 {
-    StoreOptions options = {
-        .dir = str_of(world->dir), .cache_bytes = 8 << 20, .readers_max = 4, .idle_close_ms = 100};
+    StoreOptions options = test_store_options(world->dir);
 
+    options.idle_close_ms = 100;
     assert_ok(store_open(&options, &world->store));
     assert_ok(world_open_tenant(world, S("diku"), &world->db));
     assert_ok(jobs_new(world->store, &world->scheduler));
@@ -70,16 +65,10 @@ static inline int world_setup(void **state)
 
     log_set(LOG_OFF, false);
     strcpy(world->dir, "/tmp/octavo-jobs-XXXXXX");
-    assert_non_null(mkdtemp(world->dir));
+    test_store_make(world->dir);
     world_open(world);
     *state = world;
     return 0;
-}
-
-static inline int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st, (void)kind, (void)ftw;
-    return remove(path);
 }
 
 static inline int world_teardown(void **state)
@@ -87,7 +76,7 @@ static inline int world_teardown(void **state)
     World *world = *state;
 
     world_close(world);
-    nftw(world->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    test_store_remove(world->dir);
     free(world);
     arena_reset(arena_current());
     return 0;

@@ -2,12 +2,11 @@
 // database of it that each test gets fresh.
 #pragma once
 
-#include "test.h"
+#include "test_store.h"
 
 #include "base/uuid.h"
 #include "store/backend.h"
 
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -141,7 +140,7 @@ typedef struct {
 
 static inline void library_open(Library *lib)
 {
-    StoreOptions options = {.dir = str_of(lib->dir), .cache_bytes = 8 << 20, .readers_max = 4};
+    StoreOptions options = test_store_options(lib->dir);
 
     assert_ok(store_open(&options, &lib->store));
     assert_ok(db_open(lib->store, S("town"), true, &lib->db));
@@ -152,17 +151,11 @@ static inline int library_setup(void **state)
     Library *lib = calloc(1, sizeof *lib);
 
     strcpy(lib->dir, "/tmp/octavo-library-XXXXXX");
-    assert_non_null(mkdtemp(lib->dir));
+    test_store_make(lib->dir);
     library_open(lib);
     assert_ok(db_migrate(lib->db, library, 3));
     *state = lib;
     return 0;
-}
-
-static inline int library_remove(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st, (void)kind, (void)ftw;
-    return remove(path);
 }
 
 static inline int library_teardown(void **state)
@@ -173,7 +166,7 @@ static inline int library_teardown(void **state)
         tx_rollback(lib->tx);
     }
     store_close(lib->store);
-    nftw(lib->dir, library_remove, 8, FTW_DEPTH | FTW_PHYS);
+    test_store_remove(lib->dir);
     free(lib);
     arena_reset(arena_current());
     return 0;

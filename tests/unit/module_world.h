@@ -2,14 +2,8 @@
 // process.
 #pragma once
 
-#include "test.h"
-
 #include "octavo.h"
-
-#include <ftw.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "test_store.h"
 
 typedef struct {
     Store *store;
@@ -17,21 +11,14 @@ typedef struct {
     char dir[64];
 } World;
 
-static inline int world_remove(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 static inline void world_open(World *world, const Collection *const *collections)
 {
     size_t n = 0;
 
     snprintf(world->dir, sizeof world->dir, "/tmp/octavo-world-XXXXXX");
-    assert_non_null(mkdtemp(world->dir));
-    assert_ok(store_open(
-        &(StoreOptions){.dir = str_of(world->dir), .cache_bytes = 8 << 20, .readers_max = 4},
-        &world->store));
+    test_store_make(world->dir);
+    StoreOptions options = test_store_options(world->dir);
+    assert_ok(store_open(&options, &world->store));
     assert_ok(db_open(world->store, S("diku"), true, &world->db));
     while (collections[n]) {
         n++;
@@ -42,7 +29,7 @@ static inline void world_open(World *world, const Collection *const *collections
 static inline void world_close(World *world)
 {
     store_close(world->store);
-    nftw(world->dir, world_remove, 8, FTW_DEPTH | FTW_PHYS);
+    test_store_remove(world->dir);
 }
 
 static inline Tx *world_begin(World *world, TxKind kind)

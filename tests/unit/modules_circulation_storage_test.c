@@ -1,12 +1,11 @@
 // Queues of requests in a real database: positions never collide on the way, expired requests leave
 // no gap, turning title-level requests on renumbers.
-#include "test.h"
+#include "test_store.h"
 
 #include "modules/mod-circulation-storage/hooks.h"
 #include "modules/mod-configuration/collections.h"
 #include "modules/mod-settings/collections.h"
 
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,11 +32,10 @@ static void make_tables(Db *db, const Collection *const *collections)
 static int setup(void **state)
 {
     Tenancy *t = calloc(1, sizeof *t);
-    StoreOptions options = {.cache_bytes = 8 << 20, .readers_max = 4};
 
     strcpy(t->dir, "/tmp/octavo-queues-XXXXXX");
-    assert_non_null(mkdtemp(t->dir));
-    options.dir = str_of(t->dir);
+    test_store_make(t->dir);
+    StoreOptions options = test_store_options(t->dir);
     assert_ok(store_open(&options, &t->store));
     assert_ok(db_open(t->store, S("town"), true, &t->db));
     make_tables(t->db, circulation_storage_collections);
@@ -47,18 +45,12 @@ static int setup(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 static int teardown(void **state)
 {
     Tenancy *t = *state;
 
     store_close(t->store);
-    nftw(t->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    test_store_remove(t->dir);
     free(t);
     return 0;
 }

@@ -1,6 +1,6 @@
 // The collections of the modules in a real database: all tables are made, reference and sample
 // records are stored with their references.
-#include "test.h"
+#include "test_store.h"
 
 #include "modules/mod-calendar/collections.h"
 #include "modules/mod-circulation-storage/collections.h"
@@ -18,7 +18,6 @@
 #include "base/asset.h"
 #include "gateway/internal.h"
 
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,11 +63,10 @@ static void make_tables(Db *db)
 static int setup(void **state)
 {
     Tenancy *t = calloc(1, sizeof *t);
-    StoreOptions options = {.cache_bytes = 8 << 20, .readers_max = 4};
 
     strcpy(t->dir, "/tmp/octavo-modules-XXXXXX");
-    assert_non_null(mkdtemp(t->dir));
-    options.dir = str_of(t->dir);
+    test_store_make(t->dir);
+    StoreOptions options = test_store_options(t->dir);
     assert_ok(store_open(&options, &t->store));
     assert_ok(db_open(t->store, S("town"), true, &t->db));
     asset_use(assets_all);
@@ -77,18 +75,12 @@ static int setup(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 static int teardown(void **state)
 {
     Tenancy *t = *state;
 
     store_close(t->store);
-    nftw(t->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    test_store_remove(t->dir);
     free(t);
     return 0;
 }

@@ -1,11 +1,10 @@
 // The inventory inside the process: what other modules get, and what it costs in statements.
-#include "test.h"
+#include "test_store.h"
 
 #include "base/asset.h"
 #include "gateway/internal.h"
 #include "modules/mod-inventory-storage/stock.h"
 
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,12 +46,11 @@ static void load(Inventory *inventory, const char *prefix)
 static int open_inventory(void **state)
 {
     Inventory *inventory = calloc(1, sizeof *inventory);
-    StoreOptions options = {.cache_bytes = 8 << 20, .readers_max = 2};
     size_t n = 0;
 
     strcpy(inventory->dir, "/tmp/octavo-inventory-XXXXXX");
-    assert_non_null(mkdtemp(inventory->dir));
-    options.dir = str_of(inventory->dir);
+    test_store_make(inventory->dir);
+    StoreOptions options = test_store_options(inventory->dir);
     asset_use(assets_all);
     assert_ok(store_open(&options, &inventory->store));
     assert_ok(db_open(inventory->store, S("town"), true, &inventory->db));
@@ -67,18 +65,12 @@ static int open_inventory(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 static int close_inventory(void **state)
 {
     Inventory *inventory = *state;
 
     store_close(inventory->store);
-    nftw(inventory->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    test_store_remove(inventory->dir);
     free(inventory);
     return 0;
 }

@@ -1,5 +1,5 @@
 // The everyday queries against the modules' own descriptors: side columns and indexes answer them.
-#include "test.h"
+#include "test_store.h"
 
 #include "modules/mod-circulation-storage/collections.h"
 #include "modules/mod-configuration/collections.h"
@@ -11,7 +11,6 @@
 
 #include "store/query.h"
 
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,12 +25,6 @@ enum { MODULES = sizeof modules / sizeof modules[0] };
 // Tables that stay small: reading all of one is fine, their documents as well.
 static const char *const small[] = {"config_data", "feefines",      "permissions", "groups",
                                     "departments", "service_point", "location",    "material_type"};
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st, (void)kind, (void)ftw;
-    return remove(path);
-}
 
 static const Collection *collection_of(Str table)
 {
@@ -94,7 +87,6 @@ static Str complaint(Tx *tx, const Collection *of, Str query)
 static void everyday_queries_use_side_columns_and_indexes(void **state)
 {
     char dir[] = "/tmp/octavo-queries-XXXXXX";
-    StoreOptions options = {.dir = S(""), .cache_bytes = 8 << 20, .readers_max = 4};
     TxOptions reading = {.kind = READ};
     Store *store = NULL;
     Db *db = NULL;
@@ -105,7 +97,8 @@ static void everyday_queries_use_side_columns_and_indexes(void **state)
     (void)state;
 
     assert_non_null(file);
-    options.dir = str_of(mkdtemp(dir));
+    test_store_make(dir);
+    StoreOptions options = test_store_options(dir);
     assert_ok(store_open(&options, &store));
     assert_ok(db_open(store, S("diku"), true, &db));
     for (size_t m = 0; m < MODULES; m++) {
@@ -132,7 +125,7 @@ static void everyday_queries_use_side_columns_and_indexes(void **state)
     fclose(file);
     assert_ok(tx_commit(tx));
     store_close(store);
-    nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    test_store_remove(dir);
     assert_int_equal(failed, 0);
 }
 

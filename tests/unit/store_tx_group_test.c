@@ -242,6 +242,7 @@ static void *read_without_pause(void *argument)
 
 static void the_log_stays_small_while_readers_are_short(void **state)
 {
+    only_embedded();
     World *world = *state;
     TxOptions options = {.kind = WRITE};
     _Atomic bool is_done = false;
@@ -267,6 +268,7 @@ static void the_log_stays_small_while_readers_are_short(void **state)
 
 static void idle_databases_close_their_files(void **state)
 {
+    only_embedded();
     World *world = *state;
     StoreOptions options = {.dir = str_of(world->dir), .idle_close_ms = 1};
     Db *db = NULL;
@@ -343,6 +345,7 @@ static Err *write_nine(Tx *tx, void *context)
 
 static void a_second_process_may_read_and_copy_beside_the_server(void **state)
 {
+    only_embedded();
     World *world = *state;
     StoreOptions options = {.dir = str_of(world->dir), .readers_max = 2, .beside_server = true};
     World beside = {0};

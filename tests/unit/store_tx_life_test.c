@@ -110,6 +110,7 @@ static void unknown_and_bad_names_are_refused(void **state)
 
 static void a_second_process_is_kept_out(void **state)
 {
+    only_embedded();
     World *world = *state;
     StoreOptions options = {.dir = str_of(world->dir)};
     Store *other = NULL;
@@ -140,6 +141,7 @@ static void dropped_databases_are_gone(void **state)
 
 static void a_backup_is_a_database(void **state)
 {
+    only_embedded();
     World *world = *state;
     Tx *tx = NULL;
 

@@ -4,12 +4,7 @@
 
 #include "base/log.h"
 #include "store/backend.h"
-#include "test.h"
-
-#include <ftw.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "test_store.h"
 
 typedef struct {
     char dir[64];
@@ -27,7 +22,8 @@ static inline Err *make_counter(Tx *tx, void *context)
 
 static inline void world_open(World *world)
 {
-    StoreOptions options = {.dir = str_of(world->dir), .cache_bytes = 8 << 20, .readers_max = 4};
+    StoreOptions options = test_store_options(world->dir);
+
     assert_ok(store_open(&options, &world->store));
 }
 
@@ -36,7 +32,7 @@ static inline int world_setup(void **state)
     World *world = calloc(1, sizeof *world);
 
     strcpy(world->dir, "/tmp/octavo-tx-XXXXXX");
-    assert_non_null(mkdtemp(world->dir));
+    test_store_make(world->dir);
     world_open(world);
     assert_ok(db_open(world->store, S("diku"), true, &world->db));
     assert_ok(tx_run(world->db, &(TxOptions){.kind = WRITE}, make_counter, NULL));
@@ -44,18 +40,12 @@ static inline int world_setup(void **state)
     return 0;
 }
 
-static inline int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 static inline int world_teardown(void **state)
 {
     World *world = *state;
 
     store_close(world->store);
-    nftw(world->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    test_store_remove(world->dir);
     free(world);
     arena_reset(arena_current());
     return 0;
