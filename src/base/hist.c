@@ -101,7 +101,10 @@ void hist_merge(Hist *into, const Hist *from)
     if (into->sub_bits != from->sub_bits || into->bucket_count != from->bucket_count) {
         die("histograms of different shapes cannot be merged");
     }
-    for (size_t i = 0; i < into->bucket_count; i++) {
+    if (from->count == 0) {
+        return;
+    }
+    for (size_t i = bucket_of(from, from->min); i <= bucket_of(from, from->max); i++) {
         into->buckets[i] += from->buckets[i];
     }
     into->count += from->count;
@@ -113,7 +116,11 @@ void hist_merge(Hist *into, const Hist *from)
 
 void hist_reset(Hist *hist)
 {
-    memset(hist->buckets, 0, hist->bucket_count * sizeof hist->buckets[0]);
+    // Only the part in use: the lab empties many large ones each second.
+    if (hist->count > 0) {
+        size_t first = bucket_of(hist, hist->min), last = bucket_of(hist, hist->max);
+        memset(&hist->buckets[first], 0, (last - first + 1) * sizeof hist->buckets[0]);
+    }
     hist->count = hist->max = 0;
     hist->min = INT64_MAX;
     hist->sum = hist->sum_of_squares = 0;

@@ -37,7 +37,8 @@ void arrival_open(Loop *loop)
 
 void arrival_close(Loop *loop)
 {
-    count_add(loop, &loop->tallies.unserved, loop->late_len);
+    count_begin(loop)->unserved += loop->late_len;
+    count_end(loop);
     free(loop->late_arrivals);
 }
 
@@ -58,7 +59,8 @@ void arrival_go_on(Loop *loop, int64_t now_ns)
             hand_over(user, planned, now_ns);
             user_go_on(user);
         } else if (loop->late_len == WAITING_MAX) {
-            count_add(loop, &loop->tallies.unserved, 1);
+            count_begin(loop)->unserved++;
+            count_end(loop);
         } else {
             loop->late_arrivals[(loop->late_from + loop->late_len++) % WAITING_MAX] = planned;
         }

@@ -3,18 +3,33 @@
 
 #include "base/date.h"
 
-void count_add(Loop *loop, uint64_t *counter, uint64_t n)
+#include <string.h>
+
+Tallies *count_begin(Loop *loop)
 {
     pthread_mutex_lock(&loop->lock);
-    *counter += n;
+    return loop->tallies;
+}
+
+void count_end(Loop *loop)
+{
     pthread_mutex_unlock(&loop->lock);
+}
+
+Tallies *count_swap(Loop *loop)
+{
+    pthread_mutex_lock(&loop->lock);
+    Tallies *ended = loop->tallies;
+    loop->tallies = ended == &loop->halves[0] ? &loop->halves[1] : &loop->halves[0];
+    pthread_mutex_unlock(&loop->lock);
+    return ended;
 }
 
 void count_request(User *user, const Request *request, int64_t time_us, Failure failure)
 {
     Loop *loop = user->loop;
     curl_off_t in = 0, out = 0, connect_us = 0, secure_us = 0;
-    long connects = 0, header_bytes = 0, request_bytes = 0;
+    long connects = 0, header_bytes = 0, request_bytes = 0, status = 0;
 
     curl_easy_getinfo(user->easy, CURLINFO_SIZE_DOWNLOAD_T, &in);
     curl_easy_getinfo(user->easy, CURLINFO_SIZE_UPLOAD_T, &out);
@@ -23,37 +38,64 @@ void count_request(User *user, const Request *request, int64_t time_us, Failure 
     curl_easy_getinfo(user->easy, CURLINFO_NUM_CONNECTS, &connects);
     curl_easy_getinfo(user->easy, CURLINFO_CONNECT_TIME_T, &connect_us);
     curl_easy_getinfo(user->easy, CURLINFO_APPCONNECT_TIME_T, &secure_us);
+    curl_easy_getinfo(user->easy, CURLINFO_RESPONSE_CODE, &status);
 
-    pthread_mutex_lock(&loop->lock);
-    Tally *tallies[2] = {&loop->tallies.all_requests, NULL};
+    Tallies *counts = count_begin(loop);
+    Tally *tallies[2] = {&counts->all_requests, NULL};
     if (request->meter != METER_NONE) {
-        tallies[1] = &loop->tallies.requests[request->meter];
+        tallies[1] = &counts->requests[request->meter];
     }
     for (int i = 0; i < 2 && tallies[i]; i++) {
         tally_add(tallies[i], time_us, failure);
+        if (failure == FAIL_STATUS) {
+            tally_add_status(tallies[i], status, 1);
+        }
         tallies[i]->bytes_in += (uint64_t)in + (uint64_t)header_bytes;
         tallies[i]->bytes_out += (uint64_t)out + (uint64_t)request_bytes;
     }
     if (connects > 0 && failure != FAIL_CONNECT) {
-        tally_add(&loop->tallies.connects, secure_us > 0 ? secure_us : connect_us, FAIL_NONE);
+        tally_add(&counts->connects, secure_us > 0 ? secure_us : connect_us, FAIL_NONE);
     }
-    hist_record(loop->live_requests, time_us < 1 ? 1 : time_us);
-    loop->live_requests_count++;
-    loop->live_errors += failure != FAIL_NONE;
-    pthread_mutex_unlock(&loop->lock);
+    count_end(loop);
+}
+
+void count_slow(Slow *slowest, size_t *len, const Slow *slow)
+{
+    size_t at = *len;
+
+    while (at > 0 && slowest[at - 1].time_us < slow->time_us) {
+        at--;
+    }
+    if (at == SLOW_MAX) {
+        return;
+    }
+    *len += *len < SLOW_MAX;
+    memmove(&slowest[at + 1], &slowest[at], (*len - at - 1) * sizeof *slowest);
+    slowest[at] = *slow;
 }
 
 void count_transaction(User *user, const OpenTransaction *transaction)
 {
     Loop *loop = user->loop;
     int64_t time_us = transaction->time_us + user->late_us;
+    bool is_open_model = loop->run->options->rate > 0;
+    Tallies *counts = count_begin(loop);
+    Tally *tallies[] = {&counts->transactions[transaction->number], &counts->all_transactions};
 
-    pthread_mutex_lock(&loop->lock);
-    tally_add(&loop->tallies.transactions[transaction->number], time_us, transaction->failure);
-    tally_add(&loop->tallies.all_transactions, time_us, transaction->failure);
-    hist_record(loop->live, time_us < 1 ? 1 : time_us);
-    loop->live_transactions++;
-    pthread_mutex_unlock(&loop->lock);
+    for (int i = 0; i < 2; i++) {
+        tally_add(tallies[i], time_us, transaction->failure);
+        if (transaction->failure == FAIL_STATUS) {
+            tally_add_status(tallies[i], transaction->status, 1);
+        }
+        if (transaction->failure == FAIL_NONE && is_open_model) {
+            tally_add_service(tallies[i], transaction->time_us);
+        }
+    }
+    if (user->open_len == 0 && transaction->failure == FAIL_NONE) {
+        user->trail.time_us = time_us;
+        count_slow(loop->slowest, &loop->slow_len, &user->trail);
+    }
+    count_end(loop);
 }
 
 // What was sent, as one reads it: the request line and the body.

@@ -14,6 +14,7 @@ enum {
     THREADS_MAX = 64,
     SETUP_NUMBERS = 1 << 24, // users of setup groups draw from other streams
     TICK_MS = 10,
+    SECOND_NS = 1000000000,
     LAG_LIMIT_US = 5000,
 };
 #define BUSY_LIMIT   0.8
@@ -28,7 +29,10 @@ typedef struct {
     int64_t ramp_end_ns, end_ns; // latest of all groups
     int64_t steady_ns;           // 0: not yet
     Tallies earlier;             // before it
-    int64_t tick_ns;             // of the last progress
+    Slow earlier_slow[SLOW_MAX];
+    size_t earlier_slow_len;
+    Tallies second;    // the last one, of all loops
+    int64_t second_ns; // when it ended
     int64_t cpu_at_steady[THREADS_MAX];
 } Watch;
 
@@ -171,66 +175,108 @@ static void deal_users(Watch *watch, const Group *groups, size_t n, User **users
     atomic_store(&run->finished_one, 0);
 }
 
-// From here on counts belong to the steady window.
-static void begin_steady(Watch *watch, int64_t now)
+static void show_progress(const Watch *watch, int64_t now)
 {
-    watch->steady_ns = now;
-    for (int i = 0; i < watch->loop_len; i++) {
-        Loop *loop = &watch->loops[i];
-        pthread_mutex_lock(&loop->lock);
-        tallies_merge(&watch->earlier, &loop->tallies);
-        tallies_reset(&loop->tallies);
-        pthread_mutex_unlock(&loop->lock);
-        watch->cpu_at_steady[i] = atomic_load(&loop->cpu_ns);
-    }
-}
-
-static void show_progress(Watch *watch, int64_t now)
-{
-    Run *run = watch->run;
+    const Run *run = watch->run;
+    const Tallies *counts = &watch->second;
+    const Hist *shown =
+        counts->all_transactions.ok ? counts->all_transactions.ok : counts->all_requests.ok;
     Progress progress = {.at_s = (double)(now - run->begin_ns) / 1e9,
-                         .span_s = (double)(now - watch->tick_ns) / 1e9,
+                         .span_s = (double)(now - watch->second_ns) / 1e9,
                          .users = atomic_load(&run->running),
+                         .transactions = tally_count(&counts->all_transactions),
+                         .requests = tally_count(&counts->all_requests),
+                         .errors = tally_failed(&counts->all_requests),
                          .is_steady = watch->steady_ns != 0};
-    Hist *transactions = hist_new(2, (int64_t)3600 * 1000000);
-    Hist *requests = hist_new(2, (int64_t)3600 * 1000000);
 
-    for (int i = 0; i < watch->loop_len; i++) {
-        Loop *loop = &watch->loops[i];
-        pthread_mutex_lock(&loop->lock);
-        hist_merge(transactions, loop->live);
-        hist_merge(requests, loop->live_requests);
-        hist_reset(loop->live);
-        hist_reset(loop->live_requests);
-        progress.transactions += loop->live_transactions;
-        progress.requests += loop->live_requests_count;
-        progress.errors += loop->live_errors;
-        loop->live_transactions = loop->live_requests_count = loop->live_errors = 0;
-        pthread_mutex_unlock(&loop->lock);
-    }
-    const Hist *shown = hist_count(transactions) > 0 ? transactions : requests;
-    if (hist_count(shown) > 0) {
+    if (shown && hist_count(shown) > 0) {
         progress.p50_us = hist_percentile(shown, 50);
         progress.p95_us = hist_percentile(shown, 95);
     }
-    watch->tick_ns = now;
     run->options->progress(&progress, run->options->context);
-    hist_free(transactions);
-    hist_free(requests);
 }
 
-// Waits for the end; starts the steady window and shows the progress on the way.
+// Takes what the loops counted since the last call.
+static void end_second(Watch *watch, int64_t now)
+{
+    Run *run = watch->run;
+    const DriverOptions *options = run->options;
+
+    for (int i = 0; i < watch->loop_len; i++) {
+        Tallies *ended = count_swap(&watch->loops[i]);
+        tallies_merge(&watch->second, ended);
+        tallies_reset(ended);
+    }
+    tallies_merge(watch->steady_ns ? &run->result->steady : &watch->earlier, &watch->second);
+    if (options->progress) {
+        show_progress(watch, now);
+    }
+    if (options->second) {
+        options->second(&(Second){.counts = &watch->second,
+                                  .from_ns = watch->second_ns,
+                                  .to_ns = now,
+                                  .users = atomic_load(&run->running),
+                                  .is_steady = watch->steady_ns != 0},
+                        options->context);
+    }
+    tallies_reset(&watch->second);
+    watch->second_ns = now;
+}
+
+static void take_slowest(Loop *loop, Slow *slowest, size_t *len)
+{
+    for (size_t i = 0; i < loop->slow_len; i++) {
+        count_slow(slowest, len, &loop->slowest[i]);
+    }
+    loop->slow_len = 0;
+}
+
+// From here on counts belong to the steady window.
+static void begin_steady(Watch *watch, int64_t now)
+{
+    end_second(watch, now);
+    watch->steady_ns = now;
+    if (watch->run->options->steady_s > 0) {
+        watch->end_ns = now + (int64_t)(watch->run->options->steady_s * 1e9);
+    }
+    for (int i = 0; i < watch->loop_len; i++) {
+        Loop *loop = &watch->loops[i];
+        watch->cpu_at_steady[i] = atomic_load(&loop->cpu_ns);
+        count_begin(loop);
+        take_slowest(loop, watch->earlier_slow, &watch->earlier_slow_len);
+        count_end(loop);
+    }
+}
+
+static bool is_cancelled(const Run *run)
+{
+    return stop_requested || (run->options->cancel && atomic_load(run->options->cancel));
+}
+
+static void sleep_until(int64_t until_ns)
+{
+    int64_t left = until_ns - clock_ns(), most = TICK_MS * (int64_t)1000000;
+    const struct timespec pause = {.tv_nsec = left < 0 ? 0 : left < most ? left : most};
+
+    nanosleep(&pause, NULL);
+}
+
+// Waits for the end; starts the steady window and ends the seconds on the way.
 static void watch_phase(Watch *watch)
 {
     Run *run = watch->run;
-    const struct timespec pause = {.tv_nsec = TICK_MS * 1000000L};
-    int64_t warm_ns = watch->ramp_end_ns + (int64_t)(run->options->warmup_s * 1e9);
+    const DriverOptions *options = run->options;
+    int64_t warm_ns = watch->ramp_end_ns + (int64_t)(options->warmup_s * 1e9);
+    int64_t next_ns = run->begin_ns + SECOND_NS;
 
-    watch->tick_ns = run->begin_ns;
+    watch->second_ns = run->begin_ns;
+    if (options->steady_s > 0 && !run->is_setup) {
+        watch->end_ns = warm_ns + (int64_t)(options->patience_s * 1e9);
+    }
     while (atomic_load(&run->running) > 0 && !atomic_load(&run->stop)) {
-        nanosleep(&pause, NULL);
+        sleep_until(watch->end_ns < next_ns || run->is_setup ? watch->end_ns : next_ns);
         int64_t now = clock_ns();
-        if (stop_requested || now >= watch->end_ns) {
+        if (now >= watch->end_ns || is_cancelled(run)) {
             break;
         }
         if (run->is_setup) {
@@ -239,9 +285,10 @@ static void watch_phase(Watch *watch)
         if (!watch->steady_ns && now >= warm_ns &&
             atomic_load(&run->finished_one) >= run->user_count) {
             begin_steady(watch, now);
-        }
-        if (run->options->progress && now - watch->tick_ns >= 1000000000) {
-            show_progress(watch, now);
+            next_ns = now + SECOND_NS;
+        } else if (now >= next_ns) {
+            end_second(watch, now);
+            next_ns += SECOND_NS;
         }
     }
     atomic_store(&run->stop, true);
@@ -273,11 +320,10 @@ static void sum_up(Watch *watch, int64_t end_ns)
     result->run_s = (double)(end_ns - run->begin_ns) / 1e9;
     result->users = run->user_count;
     result->was_stopped = atomic_load(&run->is_aborted);
-    for (int i = 0; i < watch->loop_len; i++) {
-        tallies_merge(&result->steady, &watch->loops[i].tallies);
-    }
-    result->is_steady = steady_s > STEADY_MIN_S && steady_s > STEADY_SHARE * result->run_s &&
-                        tally_count(&result->steady.all_requests) > 0;
+    result->window_from_ns = watch->steady_ns ? watch->steady_ns : run->begin_ns;
+    result->is_steady = (run->options->steady_s > 0 && watch->steady_ns) ||
+                        (steady_s > STEADY_MIN_S && steady_s > STEADY_SHARE * result->run_s &&
+                         tally_count(&result->steady.all_requests) > 0);
     if (result->is_steady) {
         tallies_merge(&result->whole, &watch->earlier);
     } else {
@@ -286,6 +332,12 @@ static void sum_up(Watch *watch, int64_t end_ns)
     tallies_merge(&result->whole, &result->steady);
     result->window_s = result->is_steady ? steady_s : result->run_s;
     result->window_from_s = result->run_s - result->window_s;
+    for (int i = 0; i < watch->loop_len; i++) {
+        take_slowest(&watch->loops[i], result->slowest, &result->slow_len);
+    }
+    for (size_t i = 0; !result->is_steady && i < watch->earlier_slow_len; i++) {
+        count_slow(result->slowest, &result->slow_len, &watch->earlier_slow[i]);
+    }
     judge_driver(watch);
 }
 
@@ -312,6 +364,7 @@ static void run_phase(Run *run, const Group *groups, size_t n)
 
     watch.loops = NEW_ARRAY(Loop, watch.loop_len);
     tallies_open(&watch.earlier, run->plan);
+    tallies_open(&watch.second, run->plan);
     run->begin_ns = clock_ns();
     atomic_store(&run->stop, false);
     deal_users(&watch, groups, n, users, lens);
@@ -325,18 +378,17 @@ static void run_phase(Run *run, const Group *groups, size_t n)
     }
     if (run->is_setup) {
         keep_properties(&watch.loops[0]);
-        tallies_merge(&run->result->whole, &watch.loops[0].tallies);
+        tallies_merge(&run->result->whole, watch.loops[0].tallies);
     } else {
+        end_second(&watch, end_ns);
         sum_up(&watch, end_ns);
-        if (run->options->progress) {
-            show_progress(&watch, end_ns);
-        }
     }
     for (int i = 0; i < watch.loop_len; i++) {
         loop_close(&watch.loops[i]);
         free(users[i]);
     }
     tallies_close(&watch.earlier);
+    tallies_close(&watch.second);
 }
 
 void run_result_close(RunResult *result)

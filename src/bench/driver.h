@@ -10,6 +10,8 @@
 enum {
     SAMPLES_PER_CLASS = 5,
     SAMPLE_BYTES_MAX = 2048,
+    SLOW_MAX = 10,       // transactions kept with their requests
+    SLOW_STEPS_MAX = 64, // of one of them; further ones are left out
 };
 
 typedef struct Progress {
@@ -20,6 +22,14 @@ typedef struct Progress {
     bool is_steady;
 } Progress;
 
+// What was counted in about a second; of the steady window whole seconds, but for the last one.
+typedef struct {
+    const Tallies *counts;
+    int64_t from_ns, to_ns; // clock_ns
+    uint64_t users;         // at work at its end
+    bool is_steady;
+} Second;
+
 typedef struct {
     Str url; // http://127.0.0.1:9130
     uint64_t seed;
@@ -29,6 +39,8 @@ typedef struct {
     double ramp_s;     // < 0: the plan's
     double duration_s; // < 0: the plan's
     double warmup_s;   // more time before counting begins, after all users have started
+    double steady_s;   // > 0: the run ends when the steady window is that long, duration_s is void
+    double patience_s; // with steady_s: how long a late steady window is waited for
     double cooldown_s; // how long answers still under way at the end are awaited
     double timeout_s;  // of one request
     double rate;       // open model: passes a second of all users; 0 = closed model
@@ -37,9 +49,11 @@ typedef struct {
     double think_scale;
     bool without_preflights;
     bool accepts_any_certificate;
-    // Called once a second while the main groups run, and at the end with is_last.
+    // Called once a second while the main groups run, and at the end.
     void (*progress)(const Progress *progress, void *context);
+    void (*second)(const Second *second, void *context);
     void *context;
+    const _Atomic bool *cancel; // true: ends as if its time were over; NULL = nobody does
 } DriverOptions;
 
 // A failure with what was sent and what came; the same one again only counts.
@@ -51,10 +65,25 @@ typedef struct {
 } FailureSample;
 
 typedef struct {
+    const Request *request;
+    int64_t begin_ns, time_us;
+    long status;
+} SlowStep;
+
+// A transaction with its requests.
+typedef struct {
+    uint32_t transaction; // its number
+    int64_t begin_ns, time_us;
+    SlowStep steps[SLOW_STEPS_MAX];
+    size_t step_len;
+} Slow;
+
+typedef struct {
     Tallies steady;                 // of the window
     Tallies whole;                  // of the whole run, setup groups too
     double window_from_s, window_s; // of the steady window, within the main groups' time
-    bool is_steady; // false: the run was too short for one, the window is the whole run
+    bool is_steady;         // false: the run was too short for one, the window is the whole run
+    int64_t window_from_ns; // clock_ns
     double run_s;
     uint64_t users;
     double cpu_s;     // of the driver's threads during the window
@@ -63,6 +92,8 @@ typedef struct {
     bool was_stopped; // by on_error stoptest
     FailureSample samples[FAIL_CLASSES * SAMPLES_PER_CLASS];
     size_t sample_len;
+    Slow slowest[SLOW_MAX]; // right ones of the window, the slowest first
+    size_t slow_len;
     Arena *arena; // of the samples' texts
 } RunResult;
 

@@ -72,9 +72,8 @@ static void run_due(Loop *loop, int64_t now_ns)
         User *user = heap_take(loop);
         int64_t late_us = (clock_ns() - user->due_ns) / 1000;
         if (late_us >= 0) {
-            pthread_mutex_lock(&loop->lock);
-            tally_add(&loop->tallies.lag, late_us, FAIL_NONE);
-            pthread_mutex_unlock(&loop->lock);
+            tally_add(&count_begin(loop)->lag, late_us, FAIL_NONE);
+            count_end(loop);
         }
         user_go_on(user);
         arena_reset(loop->arena);
@@ -116,9 +115,8 @@ static void beat(Loop *loop, int64_t *next_ns, int64_t now_ns)
     if (now_ns < *next_ns) {
         return;
     }
-    pthread_mutex_lock(&loop->lock);
-    tally_add(&loop->tallies.heartbeat, (now_ns - *next_ns) / 1000, FAIL_NONE);
-    pthread_mutex_unlock(&loop->lock);
+    tally_add(&count_begin(loop)->heartbeat, (now_ns - *next_ns) / 1000, FAIL_NONE);
+    count_end(loop);
     atomic_store(&loop->cpu_ns, thread_cpu_ns());
     *next_ns += HEARTBEAT_MS * (int64_t)1000000;
     if (*next_ns < now_ns) {
@@ -184,9 +182,10 @@ static void loop_open(Run *run, Loop *loop, User *users, size_t user_len)
 
     *loop = (Loop){.run = run, .users = users, .user_len = user_len};
     pthread_mutex_init(&loop->lock, NULL);
-    tallies_open(&loop->tallies, run->plan);
-    loop->live = hist_new(2, (int64_t)3600 * 1000000);
-    loop->live_requests = hist_new(2, (int64_t)3600 * 1000000);
+    for (int i = 0; i < 2; i++) {
+        tallies_open(&loop->halves[i], run->plan);
+    }
+    loop->tallies = &loop->halves[0];
     loop->heap = calloc(user_len + 2, sizeof *loop->heap);
     loop->multi = curl_multi_init();
     if (!loop->heap || !loop->multi) {
@@ -224,15 +223,14 @@ void loop_close(Loop *loop)
         User *user = &loop->users[i];
         if (user->request) {
             curl_multi_remove_handle(loop->multi, user->easy);
-            loop->tallies.cut++;
+            loop->tallies->cut++;
         }
         user_close(user);
     }
     curl_multi_cleanup(loop->multi);
     bytes_close(&loop->pool);
     free(loop->heap);
-    hist_free(loop->live);
-    hist_free(loop->live_requests);
     arena_free(loop->arena);
-    tallies_close(&loop->tallies);
+    tallies_close(&loop->halves[0]);
+    tallies_close(&loop->halves[1]);
 }

@@ -22,6 +22,7 @@ typedef struct {
     int64_t time_us; // sum of its requests
     uint32_t requests;
     Failure failure; // the first
+    long status;     // of that one
 } OpenTransaction;
 
 typedef struct User {
@@ -34,6 +35,7 @@ typedef struct User {
     int64_t counters[COUNTERS_MAX];
     OpenTransaction open[TRANSACTION_DEPTH_MAX];
     size_t open_len;
+    Slow trail; // of the outermost
     bool needs_login, has_paused, has_finished_one, is_over;
     bool has_arrival; // open model: may begin a pass
     int64_t due_ns;   // when it goes on, while it is in the heap
@@ -88,10 +90,10 @@ struct Loop {
     int64_t *late_arrivals; // that found no idle user: a ring, the oldest at late_from
     size_t late_from, late_len;
     pthread_mutex_t lock; // guards the counts below
-    Tallies tallies;
-    Hist *live; // of the running second
-    Hist *live_requests;
-    uint64_t live_transactions, live_requests_count, live_errors;
+    Tallies *tallies;     // of the running second: one of the two halves
+    Tallies halves[2];
+    Slow slowest[SLOW_MAX];
+    size_t slow_len;
     _Atomic int64_t cpu_ns; // used by the thread so far
 };
 
@@ -127,7 +129,13 @@ void arrival_go_on(Loop *loop, int64_t now_ns);
 bool arrival_take(User *user);
 
 // Counting (count.c).
-void count_add(Loop *loop, uint64_t *counter, uint64_t n);
+// The counts of the running second, locked until count_end.
+Tallies *count_begin(Loop *loop);
+void count_end(Loop *loop);
+// Takes the counts of the second that ends; they are the caller's until the next call.
+Tallies *count_swap(Loop *loop);
 void count_request(User *user, const Request *request, int64_t time_us, Failure failure);
+// Adds one to the slowest if it is among them.
+void count_slow(Slow *slowest, size_t *len, const Slow *slow);
 void count_transaction(User *user, const OpenTransaction *transaction);
 void count_failure(User *user, const Request *request, Failure failure, Str why);

@@ -8,7 +8,8 @@ enum {
 
 const char *failure_name(Failure failure)
 {
-    static const char *const names[] = {"connect", "timeout", "status", "assertion", "extract"};
+    static const char *const names[] = {"connect", "tls",       "timeout",
+                                        "status",  "assertion", "extract"};
     return failure >= 0 && failure < FAIL_CLASSES ? names[failure] : "none";
 }
 
@@ -23,6 +24,28 @@ void tally_add(Tally *tally, int64_t time_us, Failure failure)
     if (failure != FAIL_NONE) {
         tally->failures[failure]++;
     }
+}
+
+void tally_add_service(Tally *tally, int64_t time_us)
+{
+    if (!tally->service) {
+        tally->service = hist_new(DIGITS, LONGEST_US);
+    }
+    hist_record(tally->service, time_us < 1 ? 1 : time_us);
+}
+
+void tally_add_status(Tally *tally, long status, uint64_t times)
+{
+    int i = 0;
+
+    while (i < STATUSES_MAX - 1 && tally->statuses[i].times > 0 &&
+           tally->statuses[i].status != status) {
+        i++;
+    }
+    if (tally->statuses[i].times == 0) {
+        tally->statuses[i].status = status;
+    }
+    tally->statuses[i].times += times;
 }
 
 static void merge_hist(Hist **into, const Hist *from)
@@ -40,6 +63,11 @@ void tally_merge(Tally *into, const Tally *from)
 {
     merge_hist(&into->ok, from->ok);
     merge_hist(&into->failed, from->failed);
+    merge_hist(&into->service, from->service);
+    for (int i = 0; i < STATUSES_MAX && from->statuses[i].times > 0; i++) {
+        tally_add_status(into, from->statuses[i].status, from->statuses[i].times);
+    }
+    into->cut += from->cut;
     for (int i = 0; i < FAIL_CLASSES; i++) {
         into->failures[i] += from->failures[i];
     }
@@ -50,21 +78,21 @@ void tally_merge(Tally *into, const Tally *from)
 
 void tally_reset(Tally *tally)
 {
-    Hist *ok = tally->ok, *failed = tally->failed;
+    Hist *kept[] = {tally->ok, tally->failed, tally->service};
 
-    *tally = (Tally){.ok = ok, .failed = failed};
-    if (ok) {
-        hist_reset(ok);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        if (kept[i]) {
+            hist_reset(kept[i]);
+        }
     }
-    if (failed) {
-        hist_reset(failed);
-    }
+    *tally = (Tally){.ok = kept[0], .failed = kept[1], .service = kept[2]};
 }
 
 void tally_free(Tally *tally)
 {
     hist_free(tally->ok);
     hist_free(tally->failed);
+    hist_free(tally->service);
     *tally = (Tally){0};
 }
 
@@ -118,6 +146,7 @@ void tallies_merge(Tallies *into, const Tallies *from)
     tally_merge(&into->heartbeat, &from->heartbeat);
     into->cut += from->cut;
     into->exhausted += from->exhausted;
+    into->paused_s += from->paused_s;
     into->unserved += from->unserved;
 }
 
@@ -125,6 +154,7 @@ void tallies_reset(Tallies *tallies)
 {
     for_each(tallies, tally_reset);
     tallies->cut = tallies->exhausted = tallies->unserved = 0;
+    tallies->paused_s = 0;
 }
 
 void tallies_close(Tallies *tallies)

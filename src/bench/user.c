@@ -39,7 +39,12 @@ static Outcome end_user(User *user)
 {
     if (!user->is_over) {
         user->is_over = true;
-        count_add(user->loop, &user->loop->tallies.cut, user->open_len);
+        Tallies *counts = count_begin(user->loop);
+        counts->cut += user->open_len;
+        for (size_t i = 0; i < user->open_len; i++) {
+            counts->transactions[user->open[i].number].cut++;
+        }
+        count_end(user->loop);
         user->open_len = 0;
         if (!user->has_finished_one) {
             // It cannot hold up the begin of the steady window any more.
@@ -139,6 +144,13 @@ static Outcome pause_user(User *user, int64_t wait_ns)
     return WAIT;
 }
 
+static Outcome think(User *user, int64_t wait_ns)
+{
+    count_begin(user->loop)->paused_s += (double)wait_ns / 1e9;
+    count_end(user->loop);
+    return pause_user(user, wait_ns);
+}
+
 static Outcome begin_request(User *user, const Request *request)
 {
     if (request->is_preflight && user->loop->run->options->without_preflights) {
@@ -149,7 +161,7 @@ static Outcome begin_request(User *user, const Request *request)
         int64_t wait = wait_before_ns(user, request);
         user->has_paused = true;
         if (wait > 0) {
-            return pause_user(user, wait);
+            return think(user, wait);
         }
     }
     if (loop_is_over(user, clock_ns())) {
@@ -162,6 +174,11 @@ static Outcome begin_request(User *user, const Request *request)
 
 static Outcome begin_transaction(User *user, const Step *step)
 {
+    if (user->open_len == 0) {
+        user->trail.transaction = step->number;
+        user->trail.begin_ns = clock_ns();
+        user->trail.step_len = 0;
+    }
     if (user->open_len < TRANSACTION_DEPTH_MAX) {
         user->open[user->open_len++] =
             (OpenTransaction){.number = step->number, .failure = FAIL_NONE};
@@ -238,7 +255,8 @@ static void each_next(User *user, const Step *step)
 static Outcome run_data(User *user, const Step *step)
 {
     if (!feed_take(step->feed, &user->actor, &user->feed_next[step->feed->number])) {
-        count_add(user->loop, &user->loop->tallies.exhausted, 1);
+        count_begin(user->loop)->exhausted++;
+        count_end(user->loop);
         return end_user(user);
     }
     user->at++;
@@ -307,7 +325,7 @@ static Outcome run_step(User *user)
         return choose_branch(user, step);
     case OP_PAUSE:
         user->at++;
-        return pause_user(user, text_int(step->count, &user->actor, 0) * 1000000);
+        return think(user, text_int(step->count, &user->actor, 0) * 1000000);
     default:
         run_plain(user, step);
         return GO_ON;
@@ -338,6 +356,9 @@ static Failure failure_of_code(CURLcode code)
         return FAIL_NONE;
     case CURLE_OPERATION_TIMEDOUT:
         return FAIL_TIMEOUT;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+        return FAIL_TLS;
     default:
         return FAIL_CONNECT;
     }
@@ -356,7 +377,8 @@ static Failure judge(User *user, CURLcode code, Str *why)
                      .headers = bytes_str(user->headers)};
     size_t missed = answer_extract(request, &user->actor, &answer);
     if (missed > 0 && request->meter != METER_NONE && !request->is_preflight) {
-        count_add(user->loop, &user->loop->tallies.requests[request->meter].misses, missed);
+        count_begin(user->loop)->requests[request->meter].misses += missed;
+        count_end(user->loop);
     }
     if (failure != FAIL_NONE) {
         *why = str_of(curl_easy_strerror(code));
@@ -414,6 +436,29 @@ static int64_t time_of_request(const User *user)
     return total - (secured > connected ? secured : connected);
 }
 
+static void add_to_transactions(User *user, int64_t time_us, Failure failure)
+{
+    Slow *trail = &user->trail;
+    long status = 0;
+
+    curl_easy_getinfo(user->easy, CURLINFO_RESPONSE_CODE, &status);
+    for (size_t i = 0; i < user->open_len; i++) {
+        OpenTransaction *open = &user->open[i];
+        open->time_us += time_us;
+        open->requests++;
+        if (open->failure == FAIL_NONE) {
+            open->failure = failure;
+            open->status = status;
+        }
+    }
+    if (user->open_len > 0 && trail->step_len < SLOW_STEPS_MAX) {
+        trail->steps[trail->step_len++] = (SlowStep){.request = user->request,
+                                                     .begin_ns = clock_ns() - time_us * 1000,
+                                                     .time_us = time_us,
+                                                     .status = status};
+    }
+}
+
 void user_finish_request(User *user, CURLcode code)
 {
     const Request *request = user->request;
@@ -422,7 +467,12 @@ void user_finish_request(User *user, CURLcode code)
 
     if (loop_is_over(user, clock_ns())) {
         // Cut by the end: neither an error nor a short time.
-        count_add(user->loop, &user->loop->tallies.cut, 1);
+        Tallies *counts = count_begin(user->loop);
+        counts->cut++;
+        if (request->meter != METER_NONE) {
+            counts->requests[request->meter].cut++;
+        }
+        count_end(user->loop);
         transfer_end(user);
         end_user(user);
         return;
@@ -432,13 +482,7 @@ void user_finish_request(User *user, CURLcode code)
     if (failure != FAIL_NONE) {
         count_failure(user, request, failure, why);
     }
-    for (size_t i = 0; i < user->open_len; i++) {
-        user->open[i].time_us += time_us;
-        user->open[i].requests++;
-        if (user->open[i].failure == FAIL_NONE) {
-            user->open[i].failure = failure;
-        }
-    }
+    add_to_transactions(user, time_us, failure);
     if (user->open_len == 0 && !user->has_finished_one &&
         user->loop->run->plan->transactions.len == 0) {
         user->has_finished_one = true;
@@ -450,7 +494,7 @@ void user_finish_request(User *user, CURLcode code)
     } else if (!after_failure(user, request->on_error)) {
         return;
     }
-    if (failure == FAIL_CONNECT) {
+    if (failure == FAIL_CONNECT || failure == FAIL_TLS) {
         pause_user(user, CONNECT_RETRY_MS * (int64_t)1000000);
         return;
     }

@@ -359,6 +359,105 @@ static void many_users_on_two_loops_stay_small(void **state)
     assert_int_equal(result->sample_len, 0);
 }
 
+typedef struct {
+    Tallies steady;
+    int seconds, steady_seconds;
+    int64_t from_ns, to_ns;
+} Added;
+
+static void add_second(const Second *second, void *context)
+{
+    Added *added = context;
+
+    added->seconds++;
+    if (second->is_steady) {
+        added->from_ns = added->steady_seconds++ ? added->from_ns : second->from_ns;
+        added->to_ns = second->to_ns;
+        tallies_merge(&added->steady, second->counts);
+    }
+}
+
+static void seconds_of_the_window_add_up_to_it(void **state)
+{
+    DriverOptions options = options_of();
+    Added added = {0};
+    const Plan *plan = plan_of("{\"name\":\"p\",\"loop\":[{\"transaction\":\"t\",\"steps\":["
+                               "{\"method\":\"GET\",\"path\":\"/a\"},{\"pause_ms\":1}]}]}");
+    RunResult *result = NEW(RunResult);
+    (void)state;
+
+    seen.fail_every = 10;
+    tallies_open(&added.steady, plan);
+    options.users = 3;
+    options.warmup_s = 0.2;
+    options.steady_s = 1.3;
+    options.patience_s = 5;
+    options.second = add_second;
+    options.context = &added;
+    assert_ok(driver_run(plan, &options, result));
+    assert_true(result->is_steady && result->window_s >= 1.3 && result->window_s < 2);
+    assert_int_equal(added.steady_seconds, 2);
+    assert_true(added.seconds > added.steady_seconds);
+    assert_true(added.from_ns == result->window_from_ns);
+    assert_int_equal(hist_count(added.steady.transactions[0].ok),
+                     hist_count(result->steady.transactions[0].ok));
+    assert_int_equal(tally_failed(&added.steady.requests[0]),
+                     tally_failed(&result->steady.requests[0]));
+    assert_int_equal(result->steady.requests[0].statuses[0].status, 500);
+    assert_int_equal(result->steady.requests[0].statuses[0].times,
+                     tally_failed(&result->steady.requests[0]));
+    assert_true(result->steady.paused_s > 0);
+}
+
+static void the_slowest_transactions_are_kept_with_their_requests(void **state)
+{
+    DriverOptions options = options_of();
+    (void)state;
+
+    RunResult *result =
+        run("{\"name\":\"p\",\"iterations\":15,\"loop\":[{\"transaction\":\"t\",\"steps\":["
+            "{\"id\":\"a\",\"method\":\"GET\",\"path\":\"/a\"},{\"id\":\"b\",\"method\":\"GET\","
+            "\"path\":\"/b\"}]}]}",
+            &options);
+    assert_int_equal(result->slow_len, SLOW_MAX);
+    assert_int_equal(result->slowest[0].time_us, hist_max(result->whole.transactions[0].ok));
+    for (size_t i = 0; i < result->slow_len; i++) {
+        const Slow *slow = &result->slowest[i];
+        assert_true(i == 0 || slow->time_us <= result->slowest[i - 1].time_us);
+        assert_int_equal(slow->step_len, 2);
+        assert_int_equal(slow->steps[0].time_us + slow->steps[1].time_us, slow->time_us);
+        assert_str(slow->steps[1].request->id, "b");
+        assert_int_equal(slow->steps[1].status, 200);
+    }
+}
+
+static void a_window_that_cannot_begin_is_not_waited_for_for_ever(void **state)
+{
+    DriverOptions options = options_of();
+    (void)state;
+
+    options.steady_s = 30;
+    options.patience_s = 0.3;
+    RunResult *result = run("{\"name\":\"p\",\"loop\":[{\"transaction\":\"t\",\"steps\":[{"
+                            "\"method\":\"GET\",\"path\":\"/a\"},{\"pause_ms\":60000}]}]}",
+                            &options);
+    assert_false(result->is_steady);
+    assert_true(result->run_s < 20);
+}
+
+static void a_cancelled_run_ends_at_once(void **state)
+{
+    static const _Atomic bool cancel = true;
+    DriverOptions options = options_of();
+    (void)state;
+
+    options.cancel = &cancel;
+    options.duration_s = 60;
+    RunResult *result =
+        run("{\"name\":\"p\",\"loop\":[{\"method\":\"GET\",\"path\":\"/a\"}]}", &options);
+    assert_true(result->run_s < 20);
+}
+
 static int forget(void **state)
 {
     (void)state;
@@ -384,6 +483,10 @@ int main(void)
         cmocka_unit_test_setup(the_steady_window_begins_when_all_users_have_finished_one, forget),
         cmocka_unit_test_setup(the_open_model_keeps_its_rate_and_counts_waiting, forget),
         cmocka_unit_test_setup(many_users_on_two_loops_stay_small, forget),
+        cmocka_unit_test_setup(seconds_of_the_window_add_up_to_it, forget),
+        cmocka_unit_test_setup(the_slowest_transactions_are_kept_with_their_requests, forget),
+        cmocka_unit_test_setup(a_window_that_cannot_begin_is_not_waited_for_for_ever, forget),
+        cmocka_unit_test_setup(a_cancelled_run_ends_at_once, forget),
     };
     test_server_start(&test_server, answer);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
