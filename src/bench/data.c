@@ -344,31 +344,53 @@ static Err *maker_new(const DataOptions *options, Maker *maker)
     return NULL;
 }
 
+static Err *tenant_fill(const DataOptions *options, Maker *maker)
+{
+    App app;
+
+    TRY(app_open(options, &app)); // the process ends on errors: nothing to give back
+    maker->stage = "tenant";
+    maker->stage_ns = clock_ns();
+    Err *err = tenant_make(&app, options, maker);
+    if (!err) {
+        err = records_make(maker);
+    }
+    app_close(&app);
+    arena_free(maker->arena);
+    return err;
+}
+
 static Err *data_make(const DataOptions *options)
 {
     int64_t begun = clock_ns();
     Maker maker;
-    App app;
 
     TRY(maker_new(options, &maker));
     if (access(str_z(database_file(options)), F_OK) == 0) {
         return err_text(400, STR_FMT " exists: make begins with an empty folder",
                         STR_ARG(database_file(options)));
     }
-    TRY(app_open(options, &app)); // the process ends on errors: nothing to give back
-    maker.stage = "tenant";
-    maker.stage_ns = begun;
-    Err *err = tenant_make(&app, options, &maker);
-    if (!err) {
-        err = records_make(&maker);
-    }
-    app_close(&app);
-    arena_free(maker.arena);
-    TRY(err);
+    TRY(tenant_fill(options, &maker));
     TRY(inputs_write(&maker));
     printf("%s: %lld records in %.1f s\n", maker.recipe->name, (long long)maker.records,
            (double)(clock_ns() - begun) / 1e9);
     return prepared_keep(options);
+}
+
+Err *library_of_recipe(Str recipe, Str folder)
+{
+    DataOptions options = {.recipe = recipe, .seed = S("1"), .data = folder, .tenant = S("diku")};
+    Maker maker;
+
+    TRY(maker_new(&options, &maker));
+    return tenant_fill(&options, &maker);
+}
+
+Err *library_copy(Str folder, Str file)
+{
+    uint64_t checksum = 0;
+
+    return copy_file(prepared_file(folder, S("diku")), file, &checksum);
 }
 
 // Reads only, so that it may look at the data of a server at work.

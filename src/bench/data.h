@@ -155,5 +155,10 @@ WARN_UNUSED Err *inputs_write(const Maker *maker);
 // What must hold in every tenant at any time; prints each check, `violations` counts broken ones.
 WARN_UNUSED Err *data_check(Db *db, int *violations);
 
+// A new library of a recipe in a folder, tenant diku, without input files and prepared copy.
+WARN_UNUSED Err *library_of_recipe(Str recipe, Str folder);
+// Copies the prepared database of a library made by `octavo bench data make`.
+WARN_UNUSED Err *library_copy(Str folder, Str file);
+
 // octavo bench data make|reset|check.
 int bench_data(int argc, char **argv);

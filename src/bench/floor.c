@@ -2,32 +2,40 @@
 #include "floor.h"
 
 #include "bench.h"
+#include "data.h"
 
 #include "base/asset.h"
 #include "base/buf.h"
 #include "base/date.h"
 #include "base/hist.h"
+#include "base/log.h"
 #include "json/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+enum { OPEN_FOLDERS = 8 };
 
 static const char usage[] =
     "octavo bench floor [options]\n"
-    "Measures what one check-out costs at least on this machine: a synced write, its transaction\n"
-    "on bare SQLite, a bare HTTP route. F = HTTP + transaction.\n\n"
-    "  --directory DIR    where the database would live (.)\n"
-    "  --items N          rows of the largest table (100000)\n"
+    "Measures what one check-out costs at least on this machine: a synced write, its statements\n"
+    "on bare SQLite in a real library, a bare HTTP route. F = HTTP + statements.\n\n"
+    "  --data DIR         a library of `octavo bench data make`, whose prepared database is "
+    "copied;\n"
+    "                     without it one of the recipe small is made first\n"
+    "  --directory DIR    where the database of the measurement lives (.)\n"
     "  --seconds S        time for each measurement (2)\n"
     "  --statements FILE  another transaction than the built-in one (bench/floor.txt)\n"
     "  --json FILE        write the result there; - is standard output\n";
 
 typedef struct {
-    FloorDatabase database;
-    const char *statements, *json;
+    const char *data, *folder, *statements, *json;
+    double seconds;
 } FloorOptions;
 
 Err *floor_measure_sync(const char *folder, double seconds, Floor *floor)
@@ -85,17 +93,17 @@ static Err *read_arguments(FloorOptions *options, int argc, char **argv)
             return err_text(400, "%s needs a value", name);
         }
         if (strcmp(name, "--directory") == 0) {
-            options->database.folder = value;
+            options->folder = value;
+        } else if (strcmp(name, "--data") == 0) {
+            options->data = value;
         } else if (strcmp(name, "--statements") == 0) {
             options->statements = value;
         } else if (strcmp(name, "--json") == 0) {
             options->json = value;
         } else if (!str_double(str_of(value), &number) || number <= 0) {
             return err_text(400, "%s: \"%s\" is no number above 0", name, value);
-        } else if (strcmp(name, "--items") == 0) {
-            options->database.items = (int64_t)number;
         } else if (strcmp(name, "--seconds") == 0) {
-            options->database.seconds = number;
+            options->seconds = number;
         } else {
             return err_text(400, "unknown option %s", name);
         }
@@ -145,32 +153,60 @@ static Err *write_json(const char *name, const Floor *f)
     return NULL;
 }
 
-static Err *measure(FloorOptions *options, Floor *floor)
+static int remove_one(const char *name, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status, (void)kind, (void)place;
+    return remove(name);
+}
+
+static Err *measure_library(const FloorOptions *options, FloorDatabase *database, Floor *floor)
+{
+    Str folder = str_fmt("%s/octavo-floor-%d", options->folder, (int)getpid());
+    Str file = str_fmt(STR_FMT "/diku.db", STR_ARG(folder));
+    Err *err = mkdir(str_z(folder), 0700)
+                   ? err_text(500, STR_FMT ": %s", STR_ARG(folder), strerror(errno))
+                   : NULL;
+
+    if (!err) {
+        err = options->data ? library_copy(str_of(options->data), file)
+                            : library_of_recipe(S("small"), folder);
+    }
+    if (!err) {
+        database->file = str_z(file);
+        err = floor_measure_database(database, floor);
+    }
+    (void)nftw(str_z(folder), remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    return err;
+}
+
+static Err *measure(const FloorOptions *options, Floor *floor)
 {
     FILE *out = options->json && strcmp(options->json, "-") == 0 ? stderr : stdout;
+    FloorDatabase database = {.seconds = options->seconds};
 
     if (options->statements) {
-        TRY(read_file(options->statements, &options->database.statements));
-    } else if (!asset_find("bench/floor.txt", &options->database.statements)) {
+        TRY(read_file(options->statements, &database.statements));
+    } else if (!asset_find("bench/floor.txt", &database.statements)) {
         return err_text(500, "bench/floor.txt is not built in");
     }
     // The echo server is a fork: it comes first, while the process is small.
-    TRY(floor_measure_echo(options->database.seconds, floor));
-    TRY(floor_measure_sync(options->database.folder, options->database.seconds, floor));
-    TRY(floor_measure_database(&options->database, floor));
+    TRY(floor_measure_echo(options->seconds, floor));
+    TRY(floor_measure_sync(options->folder, options->seconds, floor));
+    TRY(measure_library(options, &database, floor));
     print(out, floor);
     return options->json ? write_json(options->json, floor) : NULL;
 }
 
 int bench_floor(int argc, char **argv)
 {
-    FloorOptions options = {.database = {.folder = ".", .items = 100000, .seconds = 2}};
+    FloorOptions options = {.folder = ".", .seconds = 2};
     Floor floor = {0};
 
     if (argc > 0 && strcmp(argv[0], "--help") == 0) {
         fputs(usage, stdout);
         return 0;
     }
+    log_set(LOG_WARN, false);
     arena_use(arena_new((size_t)1 << 30));
     Err *err = read_arguments(&options, argc, argv);
     if (!err) {

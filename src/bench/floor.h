@@ -16,12 +16,11 @@ typedef struct {
     double echo_per_s;   // 20 connections
 } Floor;
 
-// Runs the statements of the file's text on a new database in the folder. `items` is the size of
-// the largest table, `seconds` the time for each of the two group sizes.
+// Runs the statements of the text (bench/floor.txt tells how it is written) in a library's
+// database, `seconds` for each of the two group sizes. The database is not the same afterwards.
 typedef struct {
     Str statements;
-    const char *folder;
-    int64_t items;
+    const char *file;
     double seconds;
 } FloorDatabase;
 

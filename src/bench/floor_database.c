@@ -1,4 +1,4 @@
-// The floor's transaction on raw sqlite3: reading its statements, filling a database, measuring.
+// The floor's transaction on raw sqlite3: reading its statements, measuring them in a library.
 #include "floor.h"
 
 #include "base/buf.h"
@@ -9,43 +9,53 @@
 #include "actor.h"
 
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
-    STATEMENTS_MAX = 128,
-    VALUES_MAX = 16,
-    FILL_GROUP = 10000,       // rows to a transaction
+    PICKS_MAX = 4,
+    COLUMNS_MAX = 8,
+    STATEMENTS_MAX = 64,
+    VALUES_MAX = 32,
     CHECKPOINT_FRAMES = 4000, // as Octavo's own limit
     DOCUMENT_MAX = 1 << 16,
     DOCUMENT_MIN = 40,
-    DOCUMENT_NUMBER_AT = 23, // last digit of {"number":"...............","text":"...
 };
 
+// Records that a check-out may be about: all rows of a query.
 typedef struct {
-    enum { VALUE_ID, VALUE_CODE, VALUE_DOC, VALUE_NEW, VALUE_TIME, VALUE_INT } kind;
     Str name;
-    int64_t size; // of a document
-    bool is_user; // counts u, else n
-    int64_t divisor;
+    Str columns[COLUMNS_MAX];
+    size_t width;
+    StrList cells; // row by row
+    int64_t rows;
+    int64_t row; // of the running pass
+} Pick;
+
+typedef struct {
+    enum { VALUE_TEXT, VALUE_NULL, VALUE_INT, VALUE_DOC, VALUE_NEW, VALUE_NOW, VALUE_PICK } kind;
+    Str text;
+    int64_t number; // integer, bytes of a document, milliseconds from now
+    const Pick *pick;
+    size_t column;
 } Value;
 
 typedef struct {
     Str sql;
-    double factor; // of a fill
     Value values[VALUES_MAX];
+    int places[VALUES_MAX]; // SQLite numbers $n by appearance, not by n
     int value_count;
     sqlite3_stmt *prepared;
 } Statement;
 
 typedef struct {
     sqlite3 *db;
+    Pick picks[PICKS_MAX];
+    size_t pick_count;
     Statement at[STATEMENTS_MAX];
     int len;
-    int64_t items, users;
-    int64_t n, u;      // of the running pass
+    Statement begin, savepoint, release, commit;
+    int64_t used;      // rows of the first pick
     StrList new_names; // ids made in this pass
     StrList new_ids;
     int wal_frames;
@@ -53,106 +63,188 @@ typedef struct {
     char document[DOCUMENT_MAX]; // what all documents are copies of
 } FloorRun;
 
-static void prepare_document(FloorRun *run)
-{
-    static const char head[] = "{\"number\":\"0000000000000\",\"text\":\"";
-
-    for (size_t i = 0; i < DOCUMENT_MAX; i++) {
-        run->document[i] = i < sizeof head - 1 ? head[i] : (char)('a' + i * 7 % 26);
-    }
-}
-
 static Err *failed(FloorRun *run, Str sql)
 {
     return err_text(500, "%s: " STR_FMT, sqlite3_errmsg(run->db), STR_ARG(sql));
 }
 
-static Err *read_value(Str word, Value *value)
+static Err *prepare(FloorRun *run, Statement *statement)
 {
-    static const char *const kinds[] = {"id", "code", "doc", "new", "time", "int"};
-    Str rest = word, kind, part = {"", 0};
-
-    (void)str_next(&rest, ':', &kind);
-    *value = (Value){.kind = -1, .divisor = 1};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (str_eq_z(kind, kinds[i])) {
-            value->kind = (int)i;
-        }
+    if (sqlite3_prepare_v3(run->db, statement->sql.at, (int)statement->sql.len,
+                           SQLITE_PREPARE_PERSISTENT, &statement->prepared, NULL)) {
+        return failed(run, statement->sql);
     }
-    if (value->kind == VALUE_TIME) {
-        return NULL;
-    }
-    if (value->kind != VALUE_INT) {
-        (void)str_next(&rest, ':', &value->name);
-    }
-    bool is_right = (int)value->kind >= 0;
-    if (value->kind == VALUE_DOC) {
-        is_right = str_int64(value->name, &value->size) && value->size >= DOCUMENT_MIN &&
-                   value->size < DOCUMENT_MAX;
-    }
-    if (value->kind != VALUE_NEW) {
-        is_right = is_right && str_next(&rest, '/', &part);
-        value->is_user = str_eq_z(part, "u");
-        is_right = is_right && (value->is_user || str_eq_z(part, "n"));
-        is_right =
-            is_right && (!rest.at || (str_int64(rest, &value->divisor) && value->divisor > 0));
-    }
-    return is_right ? NULL : err_text(400, "\"" STR_FMT "\" is no value", STR_ARG(word));
-}
-
-// SQL -- value value ...
-static Err *read_statement(Str text, Statement *statement)
-{
-    ptrdiff_t dashes = str_find(text, S(" -- "), 0);
-    Str rest = dashes < 0 ? (Str){0} : str_sub(text, (size_t)dashes + 4, text.len), word;
-
-    statement->sql = dashes < 0 ? text : str_sub(text, 0, (size_t)dashes);
-    while (str_next(&rest, ' ', &word)) {
-        if (word.len == 0) {
-            continue;
-        }
-        if (statement->value_count == VALUES_MAX) {
-            return err_text(400, "too many values: " STR_FMT, STR_ARG(text));
-        }
-        TRY(read_value(word, &statement->values[statement->value_count++]));
+    for (int i = 0; i < statement->value_count; i++) {
+        statement->places[i] =
+            sqlite3_bind_parameter_index(statement->prepared, str_z(str_fmt("$%d", i + 1)));
     }
     return NULL;
 }
 
-static int64_t number_of(const FloorRun *run, const Value *value)
-{
-    return ((value->is_user ? run->u : run->n) + value->divisor - 1) / value->divisor;
-}
+// ---------------------------------------------------------------------------------------------
+// Reading the file
 
-// The id of row i of a table: always the same, spread over the whole range as real ids are.
-static Str id_of(Str name, int64_t i)
+static bool read_pick_value(FloorRun *run, Str word, Value *value)
 {
-    Rng rng;
-    uint64_t hash = 1469598103934665603u;
+    Str rest = word, name;
 
-    for (size_t c = 0; c < name.len; c++) {
-        hash = (hash ^ (unsigned char)name.at[c]) * 1099511628211u;
+    if (!str_next(&rest, '.', &name)) {
+        return false;
     }
-    rng_seed(&rng, hash, (uint64_t)i);
-    uint64_t a = rng_next(&rng), b = rng_next(&rng);
-    return str_fmt("%08x-%04x-4%03x-a%03x-%012llx", (unsigned)(a >> 32),
-                   (unsigned)(a >> 16 & 0xFFFF), (unsigned)(a & 0xFFF), (unsigned)(b >> 52),
-                   (unsigned long long)(b & 0xFFFFFFFFFFFFu));
-}
-
-// Made by copying: the price of making it must not count.
-static Str document_of(const FloorRun *run, int64_t size, int64_t i)
-{
-    char *text = arena_alloc(arena_current(), (size_t)size + 1);
-
-    memcpy(text, run->document, (size_t)size);
-    for (size_t at = DOCUMENT_NUMBER_AT; i > 0; i /= 10) {
-        text[at--] = (char)('0' + i % 10);
+    for (size_t p = 0; p < run->pick_count; p++) {
+        const Pick *pick = &run->picks[p];
+        for (size_t c = 0; str_eq(pick->name, name) && c < pick->width; c++) {
+            if (str_eq(pick->columns[c], rest)) {
+                *value = (Value){.kind = VALUE_PICK, .pick = pick, .column = c};
+                return true;
+            }
+        }
     }
-    text[size - 2] = '"';
-    text[size - 1] = '}';
-    return (Str){text, (size_t)size};
+    return false;
 }
+
+static bool read_value(FloorRun *run, Str word, Value *value)
+{
+    *value = (Value){0};
+    if (word.at[0] == '\'') {
+        value->text = str_sub(word, 1, word.len - 1);
+        return true;
+    }
+    if (str_eq_z(word, "null")) {
+        value->kind = VALUE_NULL;
+        return true;
+    }
+    if (str_starts(word, S("doc:"))) {
+        value->kind = VALUE_DOC;
+        return str_int64(str_sub(word, 4, word.len), &value->number) &&
+               value->number >= DOCUMENT_MIN && value->number < DOCUMENT_MAX;
+    }
+    if (str_starts(word, S("new:"))) {
+        value->kind = VALUE_NEW;
+        value->text = str_sub(word, 4, word.len);
+        return value->text.len > 0;
+    }
+    if (str_starts(word, S("now+"))) {
+        value->kind = VALUE_NOW;
+        return str_int64(str_sub(word, 4, word.len), &value->number);
+    }
+    if (str_int64(word, &value->number)) {
+        value->kind = VALUE_INT;
+        return true;
+    }
+    return read_pick_value(run, word, value);
+}
+
+// Words stand between blanks; a text in quotes may hold some. False at the end.
+static bool next_word(Str *rest, Str *word)
+{
+    *rest = str_trim(*rest);
+    if (!rest->len) {
+        return false;
+    }
+    ptrdiff_t end =
+        rest->at[0] == '\'' ? str_find_char(*rest, '\'', 1) + 1 : str_find_char(*rest, ' ', 0);
+    size_t len = end <= 0 ? rest->len : (size_t)end;
+    *word = str_sub(*rest, 0, len);
+    *rest = str_sub(*rest, len, rest->len);
+    return true;
+}
+
+// do SQL -- value value ...
+static Err *read_statement(FloorRun *run, Str text)
+{
+    ptrdiff_t dashes = str_find(text, S(" --"), 0);
+    Str rest = dashes < 0 ? (Str){0} : str_sub(text, (size_t)dashes + 3, text.len), word;
+    Statement *statement = &run->at[run->len];
+
+    if (run->len == STATEMENTS_MAX) {
+        return err_text(400, "more than %d statements", STATEMENTS_MAX);
+    }
+    statement->sql = dashes < 0 ? text : str_sub(text, 0, (size_t)dashes);
+    while (next_word(&rest, &word)) {
+        if (statement->value_count == VALUES_MAX ||
+            !read_value(run, word, &statement->values[statement->value_count])) {
+            return err_text(400, "\"" STR_FMT "\" is no value", STR_ARG(word));
+        }
+        statement->value_count++;
+    }
+    run->len++;
+    return prepare(run, statement);
+}
+
+// In an order of its own: neighbours in the database shall not follow each other.
+static void shuffle(FloorRun *run, Pick *pick)
+{
+    for (int64_t i = pick->rows - 1; i > 0; i--) {
+        int64_t j = rng_between(&run->rng, 0, i);
+        for (size_t c = 0; c < pick->width; c++) {
+            Str *a = &pick->cells.at[(size_t)i * pick->width + c];
+            Str *b = &pick->cells.at[(size_t)j * pick->width + c];
+            Str kept = *a;
+            *a = *b;
+            *b = kept;
+        }
+    }
+}
+
+// pick NAME SQL
+static Err *read_pick(FloorRun *run, Str text)
+{
+    Pick *pick = &run->picks[run->pick_count];
+    Statement query = {0};
+
+    if (run->pick_count == PICKS_MAX || !str_next(&text, ' ', &pick->name) || !text.len) {
+        return err_text(400, "pick needs a name and a query; at most %d", PICKS_MAX);
+    }
+    query.sql = text;
+    TRY(prepare(run, &query));
+    pick->width = (size_t)sqlite3_column_count(query.prepared);
+    for (size_t c = 0; c < pick->width && c < COLUMNS_MAX; c++) {
+        pick->columns[c] =
+            str_copy(arena_current(), str_of(sqlite3_column_name(query.prepared, (int)c)));
+    }
+    while (pick->width <= COLUMNS_MAX && sqlite3_step(query.prepared) == SQLITE_ROW) {
+        for (size_t c = 0; c < pick->width; c++) {
+            Str cell = str_of((const char *)sqlite3_column_text(query.prepared, (int)c));
+            str_list_add(&pick->cells, str_copy(arena_current(), cell));
+        }
+        pick->rows++;
+    }
+    sqlite3_finalize(query.prepared);
+    shuffle(run, pick);
+    run->pick_count++;
+    return pick->rows ? NULL : err_text(400, "nothing to pick: " STR_FMT, STR_ARG(text));
+}
+
+static Err *read_line(FloorRun *run, Str line)
+{
+    Str word;
+
+    if (line.len == 0 || line.at[0] == '#') {
+        return NULL;
+    }
+    (void)str_next(&line, ' ', &word);
+    if (str_eq_z(word, "pick")) {
+        return read_pick(run, line);
+    }
+    if (str_eq_z(word, "do")) {
+        return read_statement(run, line);
+    }
+    return err_text(400, "expected pick or do, not \"" STR_FMT "\"", STR_ARG(word));
+}
+
+static Err *read_file(FloorRun *run, Str text)
+{
+    Str line;
+
+    while (str_next(&text, '\n', &line)) {
+        TRY(read_line(run, str_trim(line)));
+    }
+    return run->len && run->pick_count ? NULL : err_text(400, "the statements do nothing");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Running it
 
 static Str new_id(FloorRun *run, Str name)
 {
@@ -169,110 +261,50 @@ static Str new_id(FloorRun *run, Str name)
 static void bind_value(FloorRun *run, const Statement *statement, int i)
 {
     const Value *value = &statement->values[i];
-    // SQLite numbers $n by appearance, not by n.
-    int place = sqlite3_bind_parameter_index(statement->prepared, str_z(str_fmt("$%d", i + 1)));
-    Str text = {"", 0};
+    sqlite3_stmt *to = statement->prepared;
+    int place = statement->places[i];
+    Str text = value->text;
 
     switch (value->kind) {
-    case VALUE_ID:
-        text = id_of(value->name, number_of(run, value));
-        break;
-    case VALUE_CODE:
-        text = str_fmt(STR_FMT "%09lld", STR_ARG(value->name), (long long)number_of(run, value));
-        break;
-    case VALUE_DOC:
-        text = document_of(run, value->size, number_of(run, value));
-        break;
-    case VALUE_NEW:
-        text = new_id(run, value->name);
-        break;
-    case VALUE_TIME:
-        sqlite3_bind_int64(statement->prepared, place, time_now());
+    case VALUE_NULL:
+        sqlite3_bind_null(to, place);
         return;
     case VALUE_INT:
-        sqlite3_bind_int64(statement->prepared, place, number_of(run, value));
+        sqlite3_bind_int64(to, place, value->number);
         return;
+    case VALUE_NOW:
+        sqlite3_bind_int64(to, place, time_now() + value->number);
+        return;
+    case VALUE_DOC: // the price of making it must not count
+        text = (Str){run->document, (size_t)value->number};
+        break;
+    case VALUE_NEW:
+        text = new_id(run, value->text);
+        break;
+    case VALUE_PICK:
+        text = value->pick->cells.at[(size_t)value->pick->row * value->pick->width + value->column];
+        break;
+    case VALUE_TEXT:
+        break;
     }
-    sqlite3_bind_text(statement->prepared, place, text.at, (int)text.len, SQLITE_STATIC);
+    sqlite3_bind_text(to, place, text.at, (int)text.len, SQLITE_STATIC);
 }
 
 // All rows are fetched, as a server does.
 static Err *run_statement(FloorRun *run, Statement *statement)
 {
-    int code = SQLITE_ROW;
+    int code;
 
-    if (!statement->prepared &&
-        sqlite3_prepare_v3(run->db, statement->sql.at, (int)statement->sql.len,
-                           SQLITE_PREPARE_PERSISTENT, &statement->prepared, NULL)) {
-        return failed(run, statement->sql);
-    }
     for (int i = 0; i < statement->value_count; i++) {
         bind_value(run, statement, i);
     }
-    while (code == SQLITE_ROW) {
-        code = sqlite3_step(statement->prepared);
-        if (code == SQLITE_ROW) {
-            (void)sqlite3_column_text(statement->prepared, 0);
+    while ((code = sqlite3_step(statement->prepared)) == SQLITE_ROW) {
+        for (int c = sqlite3_column_count(statement->prepared) - 1; c >= 0; c--) {
+            (void)sqlite3_column_blob(statement->prepared, c);
         }
     }
     sqlite3_reset(statement->prepared);
     return code == SQLITE_DONE ? NULL : failed(run, statement->sql);
-}
-
-static Err *run_sql(FloorRun *run, const char *sql)
-{
-    return sqlite3_exec(run->db, sql, NULL, NULL, NULL) ? failed(run, str_of(sql)) : NULL;
-}
-
-static Err *fill(FloorRun *run, Statement *statement)
-{
-    int64_t count = (int64_t)(statement->factor * (double)run->items + 0.5);
-
-    count = count < 1 ? 1 : count;
-    for (run->n = run->u = 1; run->n <= count; run->u = ++run->n) {
-        ArenaMark mark = arena_mark(arena_current());
-        if (run->n % FILL_GROUP == 1) {
-            TRY(run_sql(run, "BEGIN"));
-        }
-        TRY(run_statement(run, statement));
-        arena_release(arena_current(), mark);
-        if (run->n % FILL_GROUP == 0 || run->n == count) {
-            TRY(run_sql(run, "COMMIT"));
-        }
-    }
-    if (str_find(statement->sql, S("INTO users"), 0) >= 0) {
-        run->users = count;
-    }
-    sqlite3_finalize(statement->prepared);
-    statement->prepared = NULL;
-    return NULL;
-}
-
-static Err *read_line(FloorRun *run, Str line)
-{
-    Statement statement = {0};
-    Str word;
-
-    if (line.len == 0 || line.at[0] == '#') {
-        return NULL;
-    }
-    (void)str_next(&line, ' ', &word);
-    if (str_eq_z(word, "schema")) {
-        return run_sql(run, str_z(line));
-    }
-    if (str_eq_z(word, "fill")) {
-        (void)str_next(&line, ' ', &word);
-        if (!str_double(word, &statement.factor)) {
-            return err_text(400, "fill needs a factor, not \"" STR_FMT "\"", STR_ARG(word));
-        }
-        TRY(read_statement(line, &statement));
-        return fill(run, &statement);
-    }
-    if (!str_eq_z(word, "do") || run->len == STATEMENTS_MAX) {
-        return err_text(400, "expected schema, fill or do (at most %d), not \"" STR_FMT "\"",
-                        STATEMENTS_MAX, STR_ARG(word));
-    }
-    return read_statement(line, &run->at[run->len++]);
 }
 
 static int count_frames(void *context, sqlite3 *db, const char *name, int frames)
@@ -291,23 +323,31 @@ static int64_t thread_cpu_ns(void)
     return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
 }
 
+// The first pick's rows serve once: an item is lent once.
+static void choose(FloorRun *run)
+{
+    for (size_t p = 0; p < run->pick_count; p++) {
+        Pick *pick = &run->picks[p];
+        pick->row = p == 0 ? run->used++ : rng_between(&run->rng, 0, pick->rows - 1);
+    }
+    run->new_names = run->new_ids = (StrList){0};
+}
+
 // One commit with `size` transactions, each behind a savepoint as in a group commit.
 static Err *run_group(FloorRun *run, int size)
 {
-    TRY(run_sql(run, "BEGIN IMMEDIATE"));
+    TRY(run_statement(run, &run->begin));
     for (int i = 0; i < size; i++) {
         ArenaMark mark = arena_mark(arena_current());
-        run->n = rng_between(&run->rng, 1, run->items);
-        run->u = rng_between(&run->rng, 1, run->users);
-        run->new_names = run->new_ids = (StrList){0};
-        TRY(run_sql(run, "SAVEPOINT member"));
+        choose(run);
+        TRY(run_statement(run, &run->savepoint));
         for (int s = 0; s < run->len; s++) {
             TRY(run_statement(run, &run->at[s]));
         }
-        TRY(run_sql(run, "RELEASE member"));
+        TRY(run_statement(run, &run->release));
         arena_release(arena_current(), mark);
     }
-    return run_sql(run, "COMMIT");
+    return run_statement(run, &run->commit);
 }
 
 // Checkpoints are part of the price, but not of a group's own time.
@@ -319,7 +359,7 @@ static Err *measure(FloorRun *run, int which, double seconds, Floor *floor)
     int64_t cpu = thread_cpu_ns(), count = 0;
     Err *err = NULL;
 
-    while (!err && clock_ns() < end) {
+    while (!err && clock_ns() < end && run->used + size <= run->picks[0].rows) {
         int64_t from = clock_ns();
         err = run_group(run, size);
         hist_record(groups, (clock_ns() - from) / 1000);
@@ -335,32 +375,34 @@ static Err *measure(FloorRun *run, int which, double seconds, Floor *floor)
     floor->group_p99_us[which] = (double)hist_percentile(groups, 99);
     floor->per_s[which] = (double)count / wall_s;
     hist_free(groups);
-    return err;
+    return err || count ? err : err_text(400, "nothing is left to pick");
 }
 
-static Err *open_database(FloorRun *run, const char *name)
+static Err *open_database(FloorRun *run, const char *file)
 {
-    if (sqlite3_open(name, &run->db)) {
-        return failed(run, str_of(name));
-    }
-    TRY(run_sql(run, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA "
+    if (sqlite3_open_v2(file, &run->db, SQLITE_OPEN_READWRITE, NULL) ||
+        sqlite3_exec(run->db,
+                     "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA "
                      "wal_autocheckpoint=0; PRAGMA cache_size=-32768; PRAGMA mmap_size=2147418112; "
-                     "PRAGMA temp_store=FILE"));
+                     "PRAGMA temp_store=FILE; PRAGMA secure_delete=fast",
+                     NULL, NULL, NULL)) {
+        return failed(run, str_of(file));
+    }
     sqlite3_wal_hook(run->db, count_frames, run);
-    return NULL;
+    run->begin.sql = S("BEGIN IMMEDIATE");
+    run->savepoint.sql = S("SAVEPOINT member");
+    run->release.sql = S("RELEASE member");
+    run->commit.sql = S("COMMIT");
+    TRY(prepare(run, &run->begin));
+    TRY(prepare(run, &run->savepoint));
+    TRY(prepare(run, &run->release));
+    return prepare(run, &run->commit);
 }
 
 static Err *measure_all(FloorRun *run, const FloorDatabase *database, Floor *floor)
 {
-    Str rest = database->statements, line;
-
-    while (str_next(&rest, '\n', &line)) {
-        TRY(read_line(run, str_trim(line)));
-    }
-    if (run->len == 0 || run->users == 0) {
-        return err_text(400, "the statements make no table users or do nothing");
-    }
-    sqlite3_wal_checkpoint_v2(run->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    TRY(open_database(run, database->file));
+    TRY(read_file(run, database->statements));
     TRY(measure(run, 0, database->seconds, floor));
     return measure(run, 1, database->seconds, floor);
 }
@@ -368,21 +410,13 @@ static Err *measure_all(FloorRun *run, const FloorDatabase *database, Floor *flo
 Err *floor_measure_database(const FloorDatabase *database, Floor *floor)
 {
     FloorRun *run = NEW(FloorRun);
-    const char *name = str_z(str_fmt("%s/octavo-floor-%d.db", database->folder, (int)getpid()));
 
-    run->items = database->items;
     rng_seed(&run->rng, 1, 0);
-    prepare_document(run);
-    Err *err = open_database(run, name);
-    if (!err) {
-        err = measure_all(run, database, floor);
-    }
-    for (int i = 0; i < run->len; i++) {
-        sqlite3_finalize(run->at[i].prepared);
+    memset(run->document, 'x', sizeof run->document);
+    Err *err = measure_all(run, database, floor);
+    for (sqlite3_stmt *left; (left = sqlite3_next_stmt(run->db, NULL));) {
+        sqlite3_finalize(left);
     }
     sqlite3_close(run->db);
-    unlink(name);
-    unlink(str_z(str_fmt("%s-wal", name)));
-    unlink(str_z(str_fmt("%s-shm", name)));
     return err;
 }

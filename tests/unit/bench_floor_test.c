@@ -1,25 +1,48 @@
 // The floor measurement: its statements are read, run and measured.
 #include "test.h"
 
+#include "bench/data.h"
 #include "bench/floor.h"
 
 #include "base/asset.h"
 
+#include <ftw.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 extern const Asset assets_all[];
 
-static FloorDatabase database_of(const char *statements)
+static int remove_one(const char *name, const struct stat *status, int kind, struct FTW *place)
 {
-    return (FloorDatabase){
-        .statements = str_of(statements), .folder = "/tmp", .items = 200, .seconds = 0.05};
+    (void)status, (void)kind, (void)place;
+    return remove(name);
+}
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/octavo-floor-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static void the_built_in_transaction_runs(void **state)
 {
     Floor floor = {0};
-    FloorDatabase database = database_of("");
+    FloorDatabase database = {.seconds = 0.05};
     (void)state;
 
     assert_true(asset_find("bench/floor.txt", &database.statements));
+    assert_ok(library_of_recipe(S("tiny"), str_of(folder)));
+    database.file = str_z(str_fmt("%s/diku.db", folder));
     assert_ok(floor_measure_database(&database, &floor));
     assert_true(floor.cpu_us[0] > 0 && floor.cpu_us[1] > 0);
     assert_true(floor.wall_us[0] > 0 && floor.per_s[1] > 0);
@@ -41,23 +64,61 @@ static void statements_that_are_wrong_are_refused(void **state)
     static const struct {
         const char *statements, *message;
     } wrong[] = {
-        {"undo DELETE", "expected schema, fill or do (at most 128), not \"undo\""},
-        {"do SELECT $1 -- id:items:x", "\"id:items:x\" is no value"},
-        {"do SELECT $1 -- doc:8:n", "\"doc:8:n\" is no value"},
-        {"do SELECT $1 -- int:n/0", "\"int:n/0\" is no value"},
-        {"fill many INSERT", "fill needs a factor, not \"many\""},
-        {"# nothing", "the statements make no table users or do nothing"},
-        {"schema CREATE TABEL t", "near \"TABEL\": syntax error: CREATE TABEL t"},
+        {"undo DELETE", "expected pick or do, not \"undo\""},
+        {"# nothing", "the statements do nothing"},
+        {"pick item", "pick needs a name and a query; at most 4"},
+        {"pick item SELECT 1 WHERE 0", "nothing to pick: SELECT 1 WHERE 0"},
+        {"pick item SELECT 1 AS id\ndo SELECT $1 -- item.name", "\"item.name\" is no value"},
+        {"do SELECT $1 -- doc:8", "\"doc:8\" is no value"},
+        {"do SELECT $1 -- soon", "\"soon\" is no value"},
+        {"do DELETE FORM t --", "near \"FORM\": syntax error: DELETE FORM t"},
     };
     Floor floor = {0};
     (void)state;
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        FloorDatabase database = database_of(wrong[i].statements);
+        FloorDatabase database = {.statements = str_of(wrong[i].statements),
+                                  .file = str_z(str_fmt("%s/empty.db", folder)),
+                                  .seconds = 0.05};
+        fclose(fopen(database.file, "a"));
         Err *err = floor_measure_database(&database, &floor);
         assert_non_null(err);
         assert_string_equal(str_z(err->message), wrong[i].message);
     }
+}
+
+static void every_kind_of_value_is_bound(void **state)
+{
+    static const char statements[] =
+        "pick item SELECT 'i' || value AS id, value AS n FROM json_each('[1, 2, 3]')\n"
+        "do INSERT INTO t VALUES ($2, $1, $3, $4, $5, $6, $7) -- 'two words' item.id null doc:50 "
+        "new:loan now+1000 -7";
+    FloorDatabase database = {.statements = str_of(statements),
+                              .file = str_z(str_fmt("%s/values.db", folder)),
+                              .seconds = 0.05};
+    Floor floor = {0};
+    sqlite3 *db = NULL;
+    (void)state;
+
+    assert_int_equal(sqlite3_open(database.file, &db), 0);
+    assert_int_equal(sqlite3_exec(db, "CREATE TABLE t (a, b, c, d, e, f, g)", NULL, NULL, NULL), 0);
+    // Three items are too few for a group of 20: the first measurement takes them all.
+    Err *err = floor_measure_database(&database, &floor);
+    assert_non_null(err);
+    assert_string_equal(str_z(err->message), "nothing is left to pick");
+    sqlite3_stmt *stmt = NULL;
+    assert_int_equal(sqlite3_prepare_v2(
+                         db,
+                         "SELECT count(DISTINCT a), count(DISTINCT e) FROM t WHERE a GLOB 'i[123]'"
+                         " AND b = 'two words' AND c IS NULL AND length(d) = 50 AND length(e) = 36"
+                         " AND f > 1000 AND g = -7",
+                         -1, &stmt, NULL),
+                     0);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    assert_int_equal(sqlite3_column_int(stmt, 0), 3);
+    assert_int_equal(sqlite3_column_int(stmt, 1), 3);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
 }
 
 int main(void)
@@ -66,7 +127,8 @@ int main(void)
         cmocka_unit_test(an_echo_is_answered),
         cmocka_unit_test(the_built_in_transaction_runs),
         cmocka_unit_test(statements_that_are_wrong_are_refused),
+        cmocka_unit_test(every_kind_of_value_is_bound),
     };
     asset_use(assets_all);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
