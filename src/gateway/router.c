@@ -5,7 +5,9 @@
 
 #include "base/asset.h"
 #include "base/die.h"
+#include "gateway/spring.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,53 +193,57 @@ static const char *stem_name(const Collection *of, const char *own, const char *
     return of->permission ? str_z(str_fmt("%s.%s", of->permission, end)) : NULL;
 }
 
-static void add_generated(const Compiling *at, const Collection *of, Route route)
+// What the letters of Collection.ops stand for.
+static const struct {
+    char op;
+    Method method;
+    bool is_of_one;
+    TxKind kind;
+    Handler handler, spring;
+    size_t own_permission; // where Collection.permissions has a name of its own
+    const char *permission;
+} operations[] = {
+    {'L', GET, false, READ, collection_list, spring_list, offsetof(Collection, permissions.list),
+     "collection.get"},
+    {'C', POST, false, WRITE, collection_create, spring_create,
+     offsetof(Collection, permissions.create), "item.post"},
+    {'D', DELETE, false, WRITE, collection_delete_all, NULL,
+     offsetof(Collection, permissions.delete_all), "collection.delete"},
+    {'r', GET, true, READ, collection_get, spring_get, offsetof(Collection, permissions.get),
+     "item.get"},
+    {'u', PUT, true, WRITE, collection_put, spring_put, offsetof(Collection, permissions.put),
+     "item.put"},
+    {'d', DELETE, true, WRITE, collection_delete, spring_delete,
+     offsetof(Collection, permissions.delete_one), "item.delete"},
+};
+
+static size_t operation_of(const Collection *of, char op)
 {
-    Route *kept = NEW(Route);
-    *kept = route;
-    kept->collection = of;
-    add_route(at, kept);
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        if (operations[i].op == op && (!of->is_spring || operations[i].spring)) {
+            return i;
+        }
+    }
+    die("collection %s: unknown operation '%c'", of->table, op);
 }
 
-// The routes of a collection: ops as in store.h.
 static void add_collection(const Compiling *at, const Collection *of)
 {
     const char *one = of->path ? str_z(str_fmt("%s/{id}", of->path)) : NULL;
     for (const char *op = of->path ? of->ops : NULL; op && *op; op++) {
-        switch (*op) {
-        case 'L':
-            add_generated(at, of,
-                          (Route){GET, of->path, READ, collection_list,
-                                  stem_name(of, of->permissions.list, "collection.get")});
-            break;
-        case 'C':
-            add_generated(at, of,
-                          (Route){POST, of->path, WRITE, collection_create,
-                                  stem_name(of, of->permissions.create, "item.post")});
-            break;
-        case 'D':
-            add_generated(at, of,
-                          (Route){DELETE, of->path, WRITE, collection_delete_all,
-                                  stem_name(of, of->permissions.delete_all, "collection.delete")});
-            break;
-        case 'r':
-            add_generated(at, of,
-                          (Route){GET, one, READ, collection_get,
-                                  stem_name(of, of->permissions.get, "item.get")});
-            break;
-        case 'u':
-            add_generated(at, of,
-                          (Route){PUT, one, WRITE, collection_put,
-                                  stem_name(of, of->permissions.put, "item.put")});
-            break;
-        case 'd':
-            add_generated(at, of,
-                          (Route){DELETE, one, WRITE, collection_delete,
-                                  stem_name(of, of->permissions.delete_one, "item.delete")});
-            break;
-        default:
-            die("collection %s: unknown operation '%c'", of->table, *op);
-        }
+        size_t i = operation_of(of, *op);
+        const char *own = *(const char *const *)((const char *)of + operations[i].own_permission);
+        Route *route = NEW(Route);
+        *route = (Route){
+            .method = operations[i].method,
+            .path = operations[i].is_of_one ? one : of->path,
+            .kind = operations[i].kind,
+            .handler = of->is_spring ? operations[i].spring : operations[i].handler,
+            .permission = stem_name(of, own, operations[i].permission),
+            .takes_any_body = of->is_spring,
+            .collection = of,
+        };
+        add_route(at, route);
     }
 }
 

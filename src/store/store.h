@@ -119,6 +119,7 @@ struct Collection {
     bool post_errors_are_text;
     bool put_errors_are_text;
     bool delete_needs_query; // DELETE on the collection without a query is 400
+    bool is_spring;          // speaks as FOLIO's modules built on Spring do (gateway/spring.h)
     bool has_result_info;    // list answers repeat totalRecords in resultInfo
     const char *not_found;   // text of 404; NULL = "Not found"; one %s = the id
 

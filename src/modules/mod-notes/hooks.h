@@ -3,7 +3,8 @@
 
 #include "store/store.h"
 
-Err *note_type_read(Tx *tx, Json *doc); // usage
+Err *note_type_read(Tx *tx, Json *doc);                          // usage
+Err *note_type_before_write(Tx *tx, const Json *old, Json *doc); // how many there may be
 Err *note_type_explain(Tx *tx, Conflict kind, const Field *field, Str value, const Json *doc);
 
 Err *note_read(Tx *tx, Json *doc); // type, names of who made and changed it

@@ -4,19 +4,8 @@
 #include "modules/mod-notes/collections.h"
 #include "modules/mod-notes/notes.h"
 
-// note_types.c
-Err *note_types_list(Req *req);
-Err *note_types_post(Req *req);
-Err *note_types_get(Req *req);
-Err *note_types_put(Req *req);
-Err *note_types_delete(Req *req);
-
 // notes.c
-Err *notes_list(Req *req);
-Err *notes_post(Req *req);
-Err *notes_get(Req *req);
 Err *notes_put(Req *req);
-Err *notes_delete(Req *req);
 
 // links.c
 Err *note_links_list(Req *req);

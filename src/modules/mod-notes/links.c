@@ -1,6 +1,6 @@
 // Notes by what they are about. Source: spec/platform.md 6.2.
 #include "modules/mod-notes/internal.h"
-#include "modules/spring.h"
+#include "gateway/spring.h"
 
 enum {
     ANSWER_MAX = 1000, // notes of one answer, whatever the limit

@@ -2,23 +2,20 @@
 // FOLIO: mod-notes 5.2. Source: spec/platform.md 6.2.
 #include "modules/mod-notes/internal.h"
 
-// The collections' own routes speak Spring's dialect: none of them is the engine's.
+#include "gateway/spring.h"
+
+// Written out where newer releases ask for fewer permissions.
 static const Route routes[] = {
-    {GET, "/notes", READ, notes_list, "notes.collection.get notes.domain.all",
-     .later_permission = "notes.collection.get"},
-    {POST, "/notes", WRITE, notes_post, "notes.item.post notes.domain.all",
-     .later_permission = "notes.item.post", .takes_any_body = true},
-    {GET, "/notes/{id}", READ, notes_get, "notes.item.get notes.domain.all",
-     .later_permission = "notes.item.get"},
+    {GET, "/notes", READ, spring_list, "notes.collection.get notes.domain.all",
+     .later_permission = "notes.collection.get", .collection = &notes},
+    {POST, "/notes", WRITE, spring_create, "notes.item.post notes.domain.all",
+     .later_permission = "notes.item.post", .takes_any_body = true, .collection = &notes},
+    {GET, "/notes/{id}", READ, spring_get, "notes.item.get notes.domain.all",
+     .later_permission = "notes.item.get", .collection = &notes},
     {PUT, "/notes/{id}", WRITE, notes_put, "notes.item.put notes.domain.all",
      .later_permission = "notes.item.put", .takes_any_body = true},
-    {DELETE, "/notes/{id}", WRITE, notes_delete, "notes.item.delete notes.domain.all",
-     .later_permission = "notes.item.delete"},
-    {GET, "/note-types", READ, note_types_list, "note.types.collection.get"},
-    {POST, "/note-types", WRITE, note_types_post, "note.types.item.post", .takes_any_body = true},
-    {GET, "/note-types/{id}", READ, note_types_get, "note.types.item.get"},
-    {PUT, "/note-types/{id}", WRITE, note_types_put, "note.types.item.put", .takes_any_body = true},
-    {DELETE, "/note-types/{id}", WRITE, note_types_delete, "note.types.item.delete"},
+    {DELETE, "/notes/{id}", WRITE, spring_delete, "notes.item.delete notes.domain.all",
+     .later_permission = "notes.item.delete", .collection = &notes},
     {GET, "/note-links/domain/{domain}/type/{type}/id/{id}", READ, note_links_list,
      "notes.collection.get.by.status", .later_permission = "note.links.collection.get"},
     {PUT, "/note-links/type/{type}/id/{id}", WRITE, note_links_put, "note.links.collection.put",
@@ -26,8 +23,10 @@ static const Route routes[] = {
     {0},
 };
 
+static const Collection *const generated[] = {&note_types, NULL};
+
 static const Interface provides[] = {
-    {"notes", "3.0", routes, .latest = "4.0"},
+    {"notes", "3.0", routes, generated, .latest = "4.0"},
     {0},
 };
 

@@ -1,5 +1,7 @@
 // The habits of FOLIO's modules built on Spring. Source: spec/platform.md 6.
-#include "modules/spring.h"
+#include "gateway/spring.h"
+
+#include "base/uuid.h"
 
 enum {
     LIMIT_DEFAULT = 1000,
@@ -18,6 +20,11 @@ Err *spring_error(int status, const char *code, Str message)
     return err_body(status, json_text(body));
 }
 
+static Err *invalid(Str message)
+{
+    return spring_error(422, "VALIDATION_ERROR", message);
+}
+
 Err *spring_error_of(Err *err)
 {
     if (!err || err->body.len) {
@@ -26,21 +33,20 @@ Err *spring_error_of(Err *err)
     if (err->status == 404) {
         return spring_error(404, "NOT_FOUND_ERROR", err->message);
     }
-    if (err->status == 400 || err->status == 409 || err->status == 422) {
-        return spring_error(422, "VALIDATION_ERROR", err->message);
+    if (err->status != 400 && err->status != 409 && err->status != 422) {
+        return err;
     }
-    return err;
+    if (err->param_count) {
+        return invalid(str_fmt("Validation failed for argument [0]: " STR_FMT " " STR_FMT,
+                               STR_ARG(err->params[0].key), STR_ARG(err->message)));
+    }
+    return invalid(err->message);
 }
 
 Err *spring_not_found(const char *resource, Str id)
 {
     return spring_error(404, "NOT_FOUND_ERROR",
                         str_fmt("%s with ID [" STR_FMT "] was not found", resource, STR_ARG(id)));
-}
-
-static Err *invalid(Str message)
-{
-    return spring_error(422, "VALIDATION_ERROR", message);
 }
 
 Err *spring_id(const Req *req, size_t i, Str *out)
@@ -109,14 +115,87 @@ Err *spring_int(const Req *req, const char *name, int64_t fallback, int64_t min,
     return NULL;
 }
 
-Err *spring_list_request(const Req *req, int64_t limit_min, ListRequest *out)
+// ---------------------------------------------------------------------------------------------
+// Routes of a collection
+
+static Err *list(Req *req, const Collection *of)
 {
-    *out = (ListRequest){.totals = TOTALS_EXACT};
-    TRY(spring_int(req, "limit", LIMIT_DEFAULT, limit_min, &out->limit));
-    TRY(spring_int(req, "offset", 0, 0, &out->offset));
+    ListRequest request = {.totals = TOTALS_EXACT};
+    List *found = NULL;
+
+    TRY(spring_int(req, "limit", LIMIT_DEFAULT, 1, &request.limit));
+    TRY(spring_int(req, "offset", 0, 0, &request.offset));
     Str query = str_trim(req_query_text(req, "query"));
     if (query.len) {
-        out->query = query;
+        request.query = query;
+    }
+    TRY(list_open(req->tx, of, &request, &found));
+    return reply_list(req, of, found);
+}
+
+Err *spring_list(Req *req)
+{
+    return spring_error_of(list(req, req->route->collection));
+}
+
+static Err *create(Req *req, const Collection *of)
+{
+    Json *body = NULL;
+
+    TRY(spring_body(req, &body));
+    TRY(tx_insert(req->tx, of, body));
+    return reply_created(req, of, body);
+}
+
+Err *spring_create(Req *req)
+{
+    return spring_error_of(create(req, req->route->collection));
+}
+
+// Runs a route of one record when the id is one.
+static Err *with_id(Req *req, Err *(*route)(Req *))
+{
+    Str id;
+
+    TRY(spring_id(req, 0, &id));
+    return spring_error_of(route(req));
+}
+
+Err *spring_get(Req *req)
+{
+    return with_id(req, collection_get);
+}
+
+static Err *put(Req *req)
+{
+    const Collection *of = req->route->collection;
+    Json *body = NULL;
+
+    TRY(spring_body(req, &body));
+    json_set_str(body, "id", str_lower(req_param(req, 0)));
+    TRY(tx_update(req->tx, of, body));
+    return reply_empty(req, 204);
+}
+
+Err *spring_put(Req *req)
+{
+    return with_id(req, put);
+}
+
+Err *spring_delete(Req *req)
+{
+    return with_id(req, collection_delete);
+}
+
+Err *spring_explain(Tx *tx, Conflict kind, const Field *field, Str value, const Json *doc)
+{
+    (void)tx;
+    if (kind == CONFLICT_UNIQUE && field) {
+        return err_422(NO_CODE, str_fmt("Key (%s)=(" STR_FMT ") already exists.", field->path,
+                                        STR_ARG(json_str(doc, field->path))));
+    }
+    if (kind == CONFLICT_ID) {
+        return err_422(NO_CODE, str_fmt("Key (id)=(" STR_FMT ") already exists.", STR_ARG(value)));
     }
     return NULL;
 }

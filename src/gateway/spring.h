@@ -2,12 +2,13 @@
 // with codes, limits of 32 bits. Source: spec/platform.md 6.
 #pragma once
 
-#include "octavo.h"
+#include "gateway/gateway.h"
 
 // {"errors":[{"message","type":"-1","code"}],"total_records":1}
 Err *spring_error(int status, const char *code, Str message);
-// The same error in Spring's form: 404 NOT_FOUND_ERROR, 400, 409 and 422 as 422 VALIDATION_ERROR;
-// what has a body of its own, and anything else, stays as it is. NULL stays NULL.
+// The same error in Spring's form; what is wrong with a member is told with its name: 404
+// NOT_FOUND_ERROR, 400, 409 and 422 as 422 VALIDATION_ERROR; what has a body of its own, and
+// anything else, stays as it is. NULL stays NULL.
 Err *spring_error_of(Err *err);
 // 404 "<resource> with ID [<id>] was not found".
 Err *spring_not_found(const char *resource, Str id);
@@ -17,8 +18,15 @@ WARN_UNUSED Err *spring_id(const Req *req, size_t i, Str *out);
 // The body as JSON object: 422 if missing or unreadable, 415 if it is called something else. For
 // routes with takes_any_body.
 WARN_UNUSED Err *spring_body(Req *req, Json **out);
-// query, offset, limit (limit_min up to 2^31-1, 1,000 if absent); an empty query means all. 422.
-WARN_UNUSED Err *spring_list_request(const Req *req, int64_t limit_min, ListRequest *out);
 // A number of 32 bits not below min; 422.
 WARN_UNUSED Err *spring_int(const Req *req, const char *name, int64_t fallback, int64_t min,
                             int64_t *out);
+
+// The routes of a collection with `is_spring`, made as the engine makes its own (collections.c).
+Err *spring_list(Req *req);
+Err *spring_create(Req *req);
+Err *spring_get(Req *req);
+Err *spring_put(Req *req);
+Err *spring_delete(Req *req);
+// For Collection.explain: PostgreSQL's detail texts, as FOLIO shows them.
+Err *spring_explain(Tx *tx, Conflict kind, const Field *field, Str value, const Json *doc);
