@@ -15,6 +15,7 @@
 #include "modules/mod-permissions/permissions.h"
 #include "modules/mod-pubsub/pubsub.h"
 #include "modules/mod-settings/settings.h"
+#include "modules/mod-tags/tags.h"
 #include "modules/mod-users-bl/users_bl.h"
 #include "modules/mod-users/users.h"
 #include "modules/octavo/native.h"
@@ -34,6 +35,7 @@ const Module *const all_modules[] = {
     &mod_permissions,
     &mod_pubsub,
     &mod_settings,
+    &mod_tags,
     &mod_users,
     &mod_users_bl,
     &octavo_module, // last: its empty lists give way to real ones

@@ -13,6 +13,7 @@
 #include "modules/mod-pubsub/collections.h"
 #include "modules/mod-settings/collections.h"
 #include "modules/mod-permissions/collections.h"
+#include "modules/mod-tags/tags.h"
 #include "modules/mod-users/collections.h"
 
 #include "base/asset.h"
@@ -36,6 +37,7 @@ static const struct {
     {"mod-pubsub", pubsub_collections},
     {"mod-settings", settings_collections},
     {"mod-notes", notes_collections},
+    {"mod-tags", tags_collections},
     {"mod-calendar", calendar_collections},
 };
 
