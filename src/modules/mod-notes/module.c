@@ -32,26 +32,10 @@ static const Interface provides[] = {
 
 static const char *const requires[] = {"users 15.1 16.0", "configuration 2.0", NULL};
 
-// Every library has one type to begin with.
-static Err *tenant_init(Tx *tx, const TenantInit *init)
-{
-    int64_t count = 0;
-    (void)init;
-
-    TRY(tx_count_where(tx, &note_types, "1 = 1", NO_ARGS, &count));
-    if (count) {
-        return NULL;
-    }
-    Json *type = json_object();
-    json_set_str(type, "name", S("General note"));
-    return tx_insert(tx, &note_types, type);
-}
-
 const Module mod_notes = {
     .name = "mod-notes",
     .version = "5.2.0",
     .provides = provides,
     .requires = requires,
     .collections = notes_collections,
-    .tenant_init = tenant_init,
 };
