@@ -26,7 +26,8 @@ typedef struct Err Err;
 
 struct Err {
     int status;
-    bool is_json; // errors[] body; otherwise the message alone as text/plain
+    bool is_json;    // errors[] body; otherwise the message alone as text/plain
+    bool may_repeat; // two transactions met: done again at once the same work may succeed
     Str message;
     Str code; // empty: the member is left out
     Str type; // empty: the member is left out

@@ -12,9 +12,9 @@ typedef struct Conn Conn; // one connection with its prepared statements
 
 // Named fragments in which the databases differ (decision 46). `n` is the number of the parameter.
 typedef struct {
-    void (*ids_in)(Buf *sql, const char *column,
-                   int n); // column is one of a JSON array of texts in $n
-    void (*like)(Buf *sql, const char *column, int n); // LIKE with \ as escape, case-sensitive
+    void (*ids_in)(Buf *sql, const char *column, int n); // column is one of the texts in $n
+    Str (*ids)(const Str *ids, size_t n);                // such texts as one value
+    void (*like)(Buf *sql, const char *column, int n);   // LIKE with \ as escape, case-sensitive
     // pk in (rows of the collection whose words match $n); $n is built by words_query
     void (*words)(Buf *sql, const char *table, const char *column, int n);
     // Operator "phrase", "all", "any" over folded words; a prefix word ends in '*'.
@@ -30,20 +30,30 @@ typedef struct {
 
 enum { WORDS_PHRASE, WORDS_ALL, WORDS_ANY };
 
-// Which constraint a statement broke.
+// Which rule of the database a statement broke.
 typedef struct {
-    bool is_unique;
-    Str table;
-    StrList columns; // side columns of the broken key; "id" for the primary key
-    Str index;       // name of a partial index
+    bool is_reference; // a foreign key; else a unique key
+    StrList columns;   // side columns of the broken key; "id" for the primary key; or
+    Str index;         // name of its index or of the foreign key
+    Str table;         // whose rule it is
 } Violation;
 
-// Runs one statement. On a broken unique constraint the Err has status 0 and *violation is filled
-// (may be NULL when none can happen); on a full disk 507 -> 500 text "... disk is full ...".
+// What a write says when it broke a rule. A backend that sends writes later keeps a copy and calls
+// it when the database has answered; statements inside it read.
+typedef struct OnViolation {
+    Err *(*explain)(Tx *tx, const Violation *violation, const struct OnViolation *on);
+    const void *of; // its collection, in whatever form `explain` wants
+    Str doc;        // the record that was written, or the id of the one that was deleted
+    bool is_insert;
+} OnViolation;
+
+// Runs one statement. A broken rule answers what `on` says (NULL when none can be broken); a full
+// disk is 500 text "... disk is full ...". A write without `changed` may be sent later: its error
+// then comes with the next read or the commit.
 WARN_UNUSED Err *sql_rows(Tx *tx, const char *sql, Args args,
                           Err *(*each)(const Row *row, void *context), void *context);
 WARN_UNUSED Err *sql_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
-                          Violation *violation);
+                          const OnViolation *on);
 const Dialect *tx_dialect(const Tx *tx);
 
 // The words of a record's word-search columns (decision 47): replace `old` by `new` for row pk;

@@ -187,7 +187,8 @@ Err *tx_where_in(Tx *tx, const Collection *of, const WhereIn *in, Docs *out)
     const char *text = str_z(buf_str(&sql));
     for (size_t i = 0; i < in->n; i += IDS_AT_ONCE) {
         size_t count = in->n - i < IDS_AT_ONCE ? in->n - i : IDS_AT_ONCE;
-        TRY(sql_rows(tx, text, ARGS(A_TEXT(ids_json(in->values + i, count))), take_rows, &rows));
+        Arg ids = A_TEXT(tx_dialect(tx)->ids(in->values + i, count));
+        TRY(sql_rows(tx, text, (Args){&ids, 1}, take_rows, &rows));
     }
     *out = docs;
     return NULL;
@@ -320,7 +321,8 @@ Err *tx_get_many(Tx *tx, const Collection *of, const Str *ids, size_t n, Docs *o
     const char *text = str_z(buf_str(&sql));
     for (size_t i = 0; i < rest.len; i += IDS_AT_ONCE) {
         size_t count = rest.len - i < IDS_AT_ONCE ? rest.len - i : IDS_AT_ONCE;
-        TRY(sql_rows(tx, text, ARGS(A_TEXT(ids_json(rest.at + i, count))), take_rows, &rows));
+        Arg some = A_TEXT(tx_dialect(tx)->ids(rest.at + i, count));
+        TRY(sql_rows(tx, text, (Args){&some, 1}, take_rows, &rows));
     }
     *out = docs;
     return NULL;

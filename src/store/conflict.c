@@ -117,6 +117,27 @@ static Err *explained(Tx *tx, Conflict kind, const Field *field, Str value, cons
     return of->explain ? of->explain(tx, kind, field, value, doc) : NULL;
 }
 
+// The unique field a violation is about when the database names its index.
+static const Field *violated_field(const Collection *of, const Violation *violation)
+{
+    for (const Field *field = of->fields; field && field->column; field++) {
+        if (field->flags & UNIQUE && str_eq(violation->index, unique_field_name(of, field))) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
+static Str violated_columns(const Collection *of, const Violation *violation)
+{
+    const UniqueKey *key = violated_key(of, violation);
+    const Field *field = key ? NULL : violated_field(of, violation);
+
+    return key     ? str_of(key->columns)
+           : field ? str_of(field->column)
+                   : str_join(violation->columns.at, violation->columns.len, S(","));
+}
+
 Err *conflict_unique(Tx *tx, const Shape *shape, const Violation *violation, const Json *doc)
 {
     const Collection *of = shape->of;
@@ -129,8 +150,7 @@ Err *conflict_unique(Tx *tx, const Shape *shape, const Violation *violation, con
         return own ? own : unique_error(of, S("id"), json_str(doc, "id"));
     }
     const UniqueKey *key = violated_key(of, violation);
-    Str rest = key ? str_of(key->columns)
-                   : str_join(violation->columns.at, violation->columns.len, S(","));
+    Str rest = violated_columns(of, violation);
     Str part;
     while (str_next(&rest, ',', &part)) {
         const Field *field = field_by_column(of, str_trim(part));

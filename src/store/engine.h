@@ -135,6 +135,8 @@ WARN_UNUSED Err *references_check(Tx *tx, const Shape *shape, const Json *old, c
 WARN_UNUSED Err *references_in_use(Tx *tx, const Shape *shape, Str id);
 // The error for a broken unique constraint.
 Err *conflict_unique(Tx *tx, const Shape *shape, const Violation *violation, const Json *doc);
+// Name of the index of a unique field.
+Str unique_field_name(const Collection *of, const Field *field);
 Err *conflict_reference(Tx *tx, const Collection *of, const Field *field, Str value,
                         const Json *doc);
 Err *conflict_in_use(Tx *tx, const Collection *of, Str id, const Reference *by);
@@ -147,7 +149,5 @@ WARN_UNUSED Err *record_delete(Tx *tx, const Collection *of, const Known *record
 
 // SQL text helpers.
 void sql_name(Buf *sql, const char *name);
-// A JSON array of the texts, as Dialect.ids_in wants it.
-Str ids_json(const Str *ids, size_t n);
 
 enum { SQL_MAX = 16 * 1024 * 1024 };

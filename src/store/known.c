@@ -1,5 +1,6 @@
 // What a transaction has read and written so far: an update needs no second read of its record.
 #include "store/engine.h"
+#include "store/tx.h"
 
 #include <string.h>
 
@@ -82,6 +83,15 @@ void known_drop(Tx *tx, const Collection *of, Str id)
 
     if (slot && slot->of) {
         slot->record = (Known){0};
+    }
+}
+
+void tx_forget(Tx *tx)
+{
+    TxExtra *extra = *tx_extra(tx);
+
+    for (size_t i = 0; extra && i < extra->known_cap; i++) {
+        extra->known[i].record = (Known){0};
     }
 }
 

@@ -167,7 +167,7 @@ static size_t indexes_wanted(const Shape *shape, Index *out)
         const char *column = shape->columns[i]->column;
         unsigned flags = shape->columns[i]->flags;
         if (flags & UNIQUE) {
-            Str name = str_fmt("%s_%s_unique", table, column);
+            Str name = unique_field_name(shape->of, shape->columns[i]);
             index_add(out, &n, name,
                       str_fmt("create unique index \"" STR_FMT "\" on \"%s\" (\"%s\")",
                               STR_ARG(name), table, column));

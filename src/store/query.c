@@ -272,7 +272,7 @@ static Err *or_group(Planner *planner, const Cql *cql, size_t first, bool *is_do
     }
     if (values.len) {
         Buf sql = buf_new(arena_current(), SQL_MAX);
-        int n = planner_add(planner, A_TEXT(ids_json(values.at, values.len)));
+        int n = planner_add(planner, A_TEXT(tx_dialect(planner->tx)->ids(values.at, values.len)));
         const char *column = field ? str_fmt("\"%s\"", field->column).at : "id";
         tx_dialect(planner->tx)->ids_in(&sql, column, n);
         nodes->at[nodes->len++] = node_sql(buf_str(&sql));

@@ -54,7 +54,7 @@ static Err *scanned_sql(Planner *planner, const Collection *related, const Node 
     Args args = {planner->args, planner->arg_count};
 
     TRY(query_scan_ids(planner->tx, related, node, args, &ids));
-    int n = planner_add(planner, A_TEXT(ids_json(ids.at, ids.len)));
+    int n = planner_add(planner, A_TEXT(tx_dialect(planner->tx)->ids(ids.at, ids.len)));
     tx_dialect(planner->tx)->ids_in(&sql, "id", n);
     *out = buf_str(&sql);
     return NULL;

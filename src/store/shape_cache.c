@@ -233,6 +233,11 @@ size_t references_to(const Collection *target, Reference *out, size_t max)
     return n;
 }
 
+Str unique_field_name(const Collection *of, const Field *field)
+{
+    return str_fmt("%s_%s_unique", of->table, field->column);
+}
+
 Str unique_key_name(const Collection *of, const UniqueKey *key)
 {
     uint64_t hash = hash_add(hash_start(0), key->columns);

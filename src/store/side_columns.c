@@ -179,21 +179,6 @@ void words_of(const Shape *shape, const Json *doc, Str *out)
     }
 }
 
-Str ids_json(const Str *ids, size_t n)
-{
-    Buf out = buf_new(arena_current(), SQL_MAX);
-
-    buf_char(&out, '[');
-    for (size_t i = 0; i < n; i++) {
-        if (i) {
-            buf_char(&out, ',');
-        }
-        json_write_string(&out, ids[i]);
-    }
-    buf_char(&out, ']');
-    return buf_str(&out);
-}
-
 static const Property *property_named(const Property *properties, Str name)
 {
     for (const Property *one = properties; one && one->name; one++) {

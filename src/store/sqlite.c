@@ -414,6 +414,20 @@ static void ids_in(Buf *sql, const char *column, int n)
     buf_fmt(sql, "%s in (select value from json_each($%d))", column, n);
 }
 
+// A JSON array of the texts.
+static Str ids_value(const Str *ids, size_t n)
+{
+    Buf out = buf_new(arena_current(), 256 * 1024 * 1024);
+
+    buf_char(&out, '[');
+    for (size_t i = 0; i < n; i++) {
+        buf_add_z(&out, i ? "," : "");
+        json_write_string(&out, ids[i]);
+    }
+    buf_char(&out, ']');
+    return buf_str(&out);
+}
+
 static void walk_index(Buf *sql, const char *index)
 {
     buf_fmt(sql, " indexed by \"%s\"", index);
@@ -453,6 +467,7 @@ const Backend backend_sqlite = {
     .dialect =
         {
             .ids_in = ids_in,
+            .ids = ids_value,
             .like = like,
             .words = sqlite_words_match,
             .words_query = sqlite_words_query,

@@ -2,6 +2,7 @@
 // writer's baton and its group, the checkpoint thread.
 #pragma once
 
+#include "store/baton.h"
 #include "store/tx.h"
 
 #include <sqlite3.h>
@@ -78,28 +79,6 @@ void readers_end(ReaderPool *pool);
 
 // ---------------------------------------------------------------------------------------------
 // Writer
-
-enum { QUEUE_INTERACTIVE, QUEUE_BATCH, QUEUES };
-
-typedef struct Waiter {
-    pthread_cond_t granted;
-    bool has_baton;
-    int64_t since_ns;
-    struct Waiter *next;
-} Waiter;
-
-// The right to use the writer connection. It is handed over directly, first come first served, so
-// nobody starves; batches give way to interactive writers for at most BATCH_PATIENCE.
-typedef struct {
-    pthread_mutex_t lock; // guards everything below
-    bool is_held;
-    Waiter *first[QUEUES], *last[QUEUES];
-} Baton;
-
-void baton_init(Baton *baton);
-void baton_take(Baton *baton, int queue);
-void baton_pass(Baton *baton);
-bool baton_is_wanted(Baton *baton, int queue);
 
 // The open transaction of the writer connection; belongs to whoever has the baton.
 typedef struct {
@@ -189,7 +168,7 @@ uint64_t vfs_syncs(void); // of all our layers
 WARN_UNUSED Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
                              void *context);
 WARN_UNUSED Err *sqlite_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
-                             Violation *violation);
+                             const OnViolation *on);
 Str sqlite_row_text(const Row *row, int column);
 int64_t sqlite_row_int(const Row *row, int column);
 double sqlite_row_real(const Row *row, int column);

@@ -53,7 +53,7 @@ static bool violation_read(const char *message, Violation *violation)
         return false;
     }
     rest = str_copy(arena_current(), str_sub(rest, prefix.len, rest.len));
-    *violation = (Violation){.is_unique = true};
+    *violation = (Violation){0};
     if (str_starts(rest, S("index '"))) {
         violation->index = str_sub(rest, 7, rest.len - 1);
         return true;
@@ -68,19 +68,13 @@ static bool violation_read(const char *message, Violation *violation)
     return true;
 }
 
-static Err *statement_failed(Tx *tx, int code, const char *sql, Violation *violation)
+static Err *statement_failed(Tx *tx, int code, const char *sql)
 {
     Conn *conn = tx->conn;
     int kind = code & 0xff;
 
     if (kind == SQLITE_IOERR || kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) {
         conn->is_bad = true;
-    }
-    if (kind == SQLITE_CONSTRAINT && violation &&
-        violation_read(sqlite3_errmsg(conn->handle), violation)) {
-        Err *err = err_text(500, "A record with the same key exists");
-        err->status = 0;
-        return err;
     }
     Err *err = sqlite_err(conn->handle, code, sql);
     // A full disk or an I/O error may have ended the whole transaction (decision 43).
@@ -147,12 +141,12 @@ static Err *statement_start(Tx *tx, const char *sql, Args args, Stmt **out)
     }
     int code = stmt_get(conn, sql, out);
     if (code != SQLITE_OK) {
-        return statement_failed(tx, code, sql, NULL);
+        return statement_failed(tx, code, sql);
     }
     code = bind_all(*out, args);
     if (code != SQLITE_OK) {
         stmt_put(conn, *out);
-        return statement_failed(tx, code, sql, NULL);
+        return statement_failed(tx, code, sql);
     }
     tx->has_changed = tx->has_changed || (*out)->is_write;
     return NULL;
@@ -181,16 +175,18 @@ Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, v
         err = row_take(tx, &row, each, context);
     }
     if (!err && code != SQLITE_DONE) {
-        err = statement_failed(tx, code, sql, NULL);
+        err = statement_failed(tx, code, sql);
     }
     stmt_put(tx->conn, stmt);
     return err;
 }
 
-Err *sqlite_exec(Tx *tx, const char *sql, Args args, int64_t *changed, Violation *violation)
+Err *sqlite_exec(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViolation *on)
 {
     Conn *conn = tx->conn;
     Stmt *stmt = NULL;
+    Violation violation;
+    bool is_violation = false;
     TRY(statement_start(tx, sql, args, &stmt));
     Err *err = NULL;
     int code;
@@ -198,8 +194,11 @@ Err *sqlite_exec(Tx *tx, const char *sql, Args args, int64_t *changed, Violation
     do {
         code = sqlite3_step(stmt->handle);
     } while (code == SQLITE_ROW);
+    if (on && (code & 0xff) == SQLITE_CONSTRAINT) {
+        is_violation = violation_read(sqlite3_errmsg(conn->handle), &violation);
+    }
     if (code != SQLITE_DONE) {
-        err = statement_failed(tx, code, sql, violation);
+        err = is_violation ? NULL : statement_failed(tx, code, sql);
     } else {
         tx->last_pk = sqlite3_last_insert_rowid(conn->handle);
         if (changed) {
@@ -207,7 +206,7 @@ Err *sqlite_exec(Tx *tx, const char *sql, Args args, int64_t *changed, Violation
         }
     }
     stmt_put(conn, stmt);
-    return err;
+    return is_violation ? on->explain(tx, &violation, on) : err;
 }
 
 // The bytes as stored, without the NUL that sqlite3_column_text would have to copy for.

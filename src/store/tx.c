@@ -85,15 +85,11 @@ void **store_slot(Store *store, void (*free_slot)(void *))
 
 Err *store_open(const StoreOptions *options, Store **out)
 {
-    if (!str_is_empty(options->url)) {
-        return err_text(500, "This program was built without the backend of " STR_FMT,
-                        STR_ARG(options->url));
-    }
     Arena *arena = arena_new((size_t)64 * 1024 * 1024);
     Store *store = arena_alloc(arena, sizeof *store);
 
     store->arena = arena;
-    store->backend = &backend_sqlite;
+    store->backend = options->url.len ? &backend_postgres : &backend_sqlite;
     store->options = *options;
     store->options.dir = str_copy(arena, options->dir);
     store->options.url = str_copy(arena, options->url);
@@ -446,24 +442,26 @@ void db_committed(Db *db, const Tx *members)
 Err *sql_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *), void *context)
 {
     tx->cost.statements++;
-    tx->cost.round_trips += tx->together && tx->has_together_read ? 0 : 1;
-    tx->has_together_read = tx->together > 0;
-    tx->has_pending = false;
+    if (!tx->backend->counts_round_trips) {
+        tx->cost.round_trips += tx->together && tx->has_together_read ? 0 : 1;
+        tx->has_together_read = tx->together > 0;
+        tx->has_pending = false;
+    }
     return tx->backend->rows(tx, sql, args, each, context);
 }
 
-Err *sql_exec(Tx *tx, const char *sql, Args args, int64_t *changed, Violation *violation)
+Err *sql_exec(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViolation *on)
 {
     if (tx->kind != WRITE) {
         die("a statement that writes in a READ transaction: %s", sql);
     }
     tx->cost.statements++;
     // A count is an answer to wait for; all other writes travel with the next read or the commit.
-    if (changed) {
-        tx->cost.round_trips++;
+    if (!tx->backend->counts_round_trips) {
+        tx->cost.round_trips += changed ? 1 : 0;
+        tx->has_pending = !changed;
     }
-    tx->has_pending = !changed;
-    return tx->backend->exec(tx, sql, args, changed, violation);
+    return tx->backend->exec(tx, sql, args, changed, on);
 }
 
 Err *tx_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *), void *context)

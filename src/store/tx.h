@@ -29,7 +29,8 @@ typedef struct Backend {
     void (*rollback)(Tx *tx);
     Err *(*rows)(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
                  void *context);
-    Err *(*exec)(Tx *tx, const char *sql, Args args, int64_t *changed, Violation *violation);
+    Err *(*exec)(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViolation *on);
+    bool counts_round_trips; // itself; else tx.c counts those there would be
     Str (*row_text)(const Row *row, int column);
     int64_t (*row_int)(const Row *row, int column);
     double (*row_real)(const Row *row, int column);
@@ -46,7 +47,7 @@ typedef struct Backend {
     Dialect dialect;
 } Backend;
 
-extern const Backend backend_sqlite;
+extern const Backend backend_sqlite, backend_postgres;
 
 enum {
     SLOTS_MAX = 8,
@@ -121,6 +122,9 @@ struct Tx {
     const char *failed; // why it failed, or NULL
 };
 
+// What the transaction read and wrote is no longer so: called by a backend that rolled it back
+// early.
+void tx_forget(Tx *tx);
 // Called by a backend after a commit that wrote, before any member is answered: raises the
 // generation and tells caches and outbox. `members` is the list of transactions in it.
 void db_committed(Db *db, const Tx *members);

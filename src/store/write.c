@@ -170,24 +170,37 @@ static Err *worded(Err *err, bool as_text)
 
 // A record that repeats a stored id and another unique value too: FOLIO's database looks at the id
 // first, SQLite at the key it made last.
-static Err *violation_order(Tx *tx, const Collection *of, const Json *doc, Violation *violation)
+static Err *violation_order(Tx *tx, const Collection *of, Str id, Violation *violation)
 {
     Known same = {0};
 
-    TRY(record_read(tx, of, json_str(doc, "id"), &same));
+    TRY(record_read(tx, of, id, &same));
     if (same.text.at) {
-        violation->columns = (StrList){0};
+        *violation = (Violation){.table = violation->table};
         str_list_add(&violation->columns, S("id"));
-        violation->index = (Str){0};
     }
     return NULL;
+}
+
+static Err *write_refused(Tx *tx, const Violation *broken, const OnViolation *on)
+{
+    const Shape *shape = on->of;
+    const Collection *of = shape->of;
+    bool as_text = on->is_insert ? of->post_errors_are_text : of->put_errors_are_text;
+    Violation violation = *broken;
+    Json *doc = json_parse_stored(on->doc);
+
+    if (on->is_insert) {
+        TRY(violation_order(tx, of, json_str(doc, "id"), &violation));
+    }
+    return worded(conflict_unique(tx, shape, &violation, doc), as_text);
 }
 
 Err *row_insert(Tx *tx, const Shape *shape, const Json *doc, Str text)
 {
     Arg args[COLUMNS_MAX + 4];
     TableState state;
-    Violation violation = {0};
+    OnViolation on = {write_refused, shape, text, true};
 
     TRY(table_state(tx, shape->of, &state));
     args[0] = A_TEXT(text);
@@ -197,13 +210,7 @@ Err *row_insert(Tx *tx, const Shape *shape, const Json *doc, Str text)
     for (size_t i = 0; i < shape->column_count; i++) {
         args[4 + i] = field_value(shape->columns[i], doc);
     }
-    Err *err =
-        sql_exec(tx, shape->sql_insert, (Args){args, shape->column_count + 4}, NULL, &violation);
-    if (err && violation.is_unique) {
-        TRY(violation_order(tx, shape->of, doc, &violation));
-        return worded(conflict_unique(tx, shape, &violation, doc), shape->of->post_errors_are_text);
-    }
-    return err;
+    return sql_exec(tx, shape->sql_insert, (Args){args, shape->column_count + 4}, NULL, &on);
 }
 
 static Err *insert_checked(Tx *tx, const Shape *shape, Json *doc)
@@ -253,7 +260,7 @@ static Err *row_update(Tx *tx, const Shape *shape, const Json *old, const Json *
 {
     Setting *setting = NEW(Setting);
     TableState state;
-    Violation violation = {0};
+    OnViolation on = {write_refused, shape, text, false};
 
     TRY(table_state(tx, shape->of, &state));
     setting->sql = buf_new(arena_current(), SQL_MAX);
@@ -278,12 +285,8 @@ static Err *row_update(Tx *tx, const Shape *shape, const Json *old, const Json *
     }
     setting->args[setting->count++] = A_TEXT(json_str(doc, "id"));
     buf_fmt(&setting->sql, " where id = $%zu", setting->count);
-    Err *err = sql_exec(tx, str_z(buf_str(&setting->sql)), (Args){setting->args, setting->count},
-                        NULL, &violation);
-    if (err && violation.is_unique) {
-        return worded(conflict_unique(tx, shape, &violation, doc), shape->of->put_errors_are_text);
-    }
-    return err;
+    return sql_exec(tx, str_z(buf_str(&setting->sql)), (Args){setting->args, setting->count}, NULL,
+                    &on);
 }
 
 static Err *update_checked(Tx *tx, const Shape *shape, const Json *old, Json *doc, int64_t pk)

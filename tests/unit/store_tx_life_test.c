@@ -62,11 +62,19 @@ static void data_are_there_after_reopening(void **state)
     assert_int_equal(counter(world, "b"), 7);
 }
 
+static Err *note_violation(Tx *tx, const Violation *violation, const OnViolation *on)
+{
+    (void)tx;
+    *(Violation *)on->of = *violation;
+    return err_text(422, STR_FMT " is taken", STR_ARG(on->doc));
+}
+
 static void a_broken_unique_key_is_named(void **state)
 {
     World *world = *state;
     Tx *tx = NULL;
     Violation violation = {0};
+    OnViolation on = {note_violation, &violation, S("it"), true};
 
     assert_ok(tx_begin(world->db, &writing, &tx));
     assert_ok(tx_exec(tx, "create table t(pk integer primary key, a text, b text)", NO_ARGS, NULL));
@@ -75,24 +83,23 @@ static void a_broken_unique_key_is_named(void **state)
     assert_ok(tx_exec(tx, "create unique index t_low on t(lower(a))", NO_ARGS, NULL));
     assert_ok(tx_exec(tx, "insert into t(a, b) values ('1', '2'), (null, '5')", NO_ARGS, NULL));
     const char *again = "insert into t(a, b) values ($1, $2)";
-    Err *err = sql_exec(tx, again, ARGS(A_TEXT(S("1")), A_TEXT(S("2"))), NULL, &violation);
-    assert_non_null(err);
-    assert_int_equal(err->status, 0);
-    assert_true(violation.is_unique);
+    Err *err = sql_exec(tx, again, ARGS(A_TEXT(S("1")), A_TEXT(S("2"))), NULL, &on);
+    assert_err(err, 422, "it is taken");
+    assert_false(violation.is_reference);
     if (!violation.index.len) {
         assert_str(violation.table, "t");
         assert_str(str_join(violation.columns.at, violation.columns.len, S(",")), "a,b");
     } else {
         assert_str(violation.index, "t_low");
     }
-    err = sql_exec(tx, again, ARGS(A_NULL, A_TEXT(S("5"))), NULL, &violation);
-    assert_int_equal(err->status, 0);
+    err = sql_exec(tx, again, ARGS(A_NULL, A_TEXT(S("5"))), NULL, &on);
+    assert_err(err, 422, "it is taken");
     assert_str(str_join(violation.columns.at, violation.columns.len, S(",")), "b");
-    err = sql_exec(tx, again, ARGS(A_TEXT(S("1")), A_TEXT(S("3"))), NULL, &violation);
-    assert_int_equal(err->status, 0);
+    err = sql_exec(tx, again, ARGS(A_TEXT(S("1")), A_TEXT(S("3"))), NULL, &on);
+    assert_err(err, 422, "it is taken");
     assert_str(violation.index, "t_low");
     // A failed statement leaves the transaction usable.
-    assert_ok(sql_exec(tx, again, ARGS(A_TEXT(S("9")), A_TEXT(S("9"))), NULL, &violation));
+    assert_ok(sql_exec(tx, again, ARGS(A_TEXT(S("9")), A_TEXT(S("9"))), NULL, &on));
     assert_ok(tx_commit(tx));
 }
 
