@@ -107,6 +107,7 @@ Err *command_open(const CommandLine *line, bool background, App *app)
         .url = url,
         .cache_bytes = cache_bytes(line->config),
         .readers_max = READERS_MAX,
+        .connections = (int)config_int(line->config, "database.connections"),
     };
     *app = (App){.modules = all_modules, .config = line->config, .started_at = time_now()};
     TRY(store_open(&options, &app->store));

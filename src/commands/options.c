@@ -14,6 +14,7 @@ const Option process_options[] = {
     {"edge.listen", "", "address of the edge listener (edge-* interfaces); empty: off", false},
     {"admin.listen", "127.0.0.1:9131", "health and metrics without login; empty: off", false},
     {"database.url", "", "postgres://user@host/name; empty: one SQLite file per tenant", true},
+    {"database.connections", "20", "connections to PostgreSQL, for all tenants together", false},
     {"gateway.interfaces", "baseline", "interface versions to announce: baseline, latest", false},
     {"gateway.open_tenants", "loopback",
      "who may use a tenant without mod-authtoken: loopback, any, never", false},

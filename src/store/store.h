@@ -145,6 +145,7 @@ typedef struct {
     Str url;             // postgres://... of the other one
     int64_t cache_bytes; // page caches and record caches together
     int readers_max;     // reader connections for all tenants together
+    int connections;     // to the other backend, for all tenants together; 0 = 20
     bool faults;         // debug build: the fault layer stands under the database files
     int idle_close_ms;   // a database not used for so long closes its files; 0 = 60,000
     bool beside_server;  // reads and backups only, while another process serves the directory

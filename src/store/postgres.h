@@ -1,0 +1,167 @@
+// The other backend's own parts: connections with their prepared statements, the pipeline that
+// statements travel in, the pool that all tenants share, words, errors, news between nodes.
+#pragma once
+
+#include "store/baton.h"
+#include "store/tx.h"
+
+#include <libpq-fe.h>
+
+typedef struct PostgresDb PostgresDb;
+typedef struct PostgresStore PostgresStore;
+
+// ---------------------------------------------------------------------------------------------
+// Connections (postgres_conn_pool.c) and prepared statements (postgres_stmt_cache.c)
+
+enum {
+    PG_STATEMENTS_MAX = 256,
+    PG_STATEMENT_BUCKETS = 512,
+};
+
+typedef struct PgStmt {
+    uint64_t hash;
+    const PostgresDb *db; // whose tables it means
+    Str sql;              // own copy
+    char name[16];
+    int param_count;
+    uint64_t used_params; // bit n-1: $n occurs (only looked at for the first 64)
+    struct PgStmt *next_in_bucket;
+    struct PgStmt *newer, *older;
+} PgStmt;
+
+typedef enum {
+    SENT_CONTROL, // transaction control, settings
+    SENT_PREPARE,
+    SENT_WRITE,
+    SENT_BEGIN, // the lock of a writer; answers the transaction's id
+    SENT_READ,  // somebody waits for its rows
+    SENT_SYNC,  // an end of the pipeline: what failed before it is over
+} SentKind;
+
+// A message on its way: what its answer means.
+typedef struct Sent {
+    SentKind kind;
+    char name[16]; // of the statement that SENT_PREPARE makes
+    uint64_t hash; // and where it is kept
+    const char *sql;
+    OnViolation on; // explain NULL: none
+    struct Sent *next;
+} Sent;
+
+typedef struct PgConn {
+    PGconn *pg;
+    PostgresStore *store;
+    const PostgresDb *db; // its tables are found without a prefix; NULL: nobody's
+    bool is_bad;          // to be closed instead of used again
+    bool in_transaction;
+    int64_t used_ns;
+    char transaction_id[24]; // of the open WRITE transaction, "" = not known
+
+    Arena *arena; // of what is on its way
+    Sent *first_sent, *last_sent;
+    size_t sent_count, sent_bytes;
+    PGresult *failed; // the first error since the last sync
+    Sent *failed_sent;
+
+    unsigned statement_number;
+    int statement_count;
+    PgStmt *buckets[PG_STATEMENT_BUCKETS];
+    PgStmt *newest, *oldest;
+    struct PgConn *newer_idle, *older_idle;
+} PgConn;
+
+// A connection of its own, outside the pool.
+WARN_UNUSED Err *pg_conn_open(PostgresStore *store, PgConn **out);
+void pg_conn_close(PgConn *conn);
+
+typedef struct {
+    pthread_mutex_t lock; // guards everything below
+    pthread_cond_t free;  // a connection came back or was closed
+    int open, max, waiting;
+    PgConn *newest, *oldest; // idle ones
+} PgPool;
+
+void pg_pool_init(PgPool *pool, int max);
+// One that is alive, with the tables of `db` in view (NULL: of none).
+WARN_UNUSED Err *pg_pool_take(PostgresStore *store, const PostgresDb *db, PgConn **out);
+void pg_pool_give(PgConn *conn);
+void pg_pool_end(PgPool *pool);
+
+// The prepared statement for the text; *is_new: its Parse message must be sent before it. Makes
+// room by forgetting the least recently used one: *forgotten names it, "" = none.
+PgStmt *pg_stmt_get(PgConn *conn, const char *sql, bool *is_new, char forgotten[16]);
+// The server does not have it; nothing happens if it was forgotten already.
+void pg_stmt_drop(PgConn *conn, uint64_t hash, const char *name);
+void pg_stmt_drop_all(PgConn *conn);
+
+// ---------------------------------------------------------------------------------------------
+// Pipeline (postgres_pipeline.c): messages are sent without waiting, answers come in order
+
+void pg_send_control(PgConn *conn, const char *sql);
+void pg_send_statement(PgConn *conn, SentKind kind, const char *sql, Args args,
+                       const OnViolation *on);
+void pg_send_sync(PgConn *conn);
+// Takes the answers to all that was sent. *last: rows of the last SENT_READ, to be cleared by the
+// caller; may be NULL if nobody reads. After an error the pipeline is usable again, and the
+// transaction is not: conn->failed and failed_sent say why until pg_failure_clear.
+WARN_UNUSED bool pg_receive(PgConn *conn, PGresult **last);
+void pg_failure_clear(PgConn *conn);
+
+// ---------------------------------------------------------------------------------------------
+// Transactions (postgres_tx.c)
+
+WARN_UNUSED Err *pg_begin(Tx *tx);
+WARN_UNUSED Err *pg_commit(Tx *tx);
+void pg_rollback(Tx *tx);
+// Begins in the database when the first statement comes.
+WARN_UNUSED Err *pg_tx_start(Tx *tx);
+// Takes all answers; the error of the first that failed in the client's words. Counts a round trip.
+WARN_UNUSED Err *pg_tx_receive(Tx *tx, PGresult **last);
+
+// ---------------------------------------------------------------------------------------------
+// Errors (postgres_errors.c)
+
+// The client's text for a failed statement; its details go to the log.
+Err *pg_err(const PGresult *result, const char *sql);
+Err *pg_err_lost(PGconn *pg, const char *doing);
+// True if the work may succeed when it is done again at once (decision 49).
+bool pg_is_conflict(const PGresult *result);
+bool pg_violation(const PGresult *result, Violation *out);
+
+// ---------------------------------------------------------------------------------------------
+// Others
+
+struct PostgresDb {
+    Db *db;
+    PostgresStore *store;
+    const char *schema;
+    uint64_t hash;         // of the name
+    int64_t lock_key;      // of the database's advisory lock for writers
+    Baton baton;           // of the writers in this process
+    pthread_mutex_t lock;  // guards users
+    pthread_cond_t unused; // users became 0
+    int users;             // open transactions
+};
+
+struct PostgresStore {
+    Store *store;
+    PgPool pool;
+    _Atomic uint64_t commits, rollbacks;
+};
+
+WARN_UNUSED Err *pg_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
+                         void *context);
+WARN_UNUSED Err *pg_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
+                         const OnViolation *on);
+Str pg_row_text(const Row *row, int column);
+int64_t pg_row_int(const Row *row, int column);
+double pg_row_real(const Row *row, int column);
+bool pg_row_is_null(const Row *row, int column);
+
+WARN_UNUSED Err *pg_words_write(Tx *tx, const Collection *of, int64_t pk, const Str *old,
+                                const Str *now, size_t n);
+WARN_UNUSED Err *pg_words_make(Tx *tx, const Collection *of, const char *const *columns, size_t n);
+WARN_UNUSED Err *pg_words_drop(Tx *tx, const char *table);
+void pg_words_match(Buf *sql, const char *table, const char *column, int n);
+Str pg_words_query(const char *column, int operator_, const Str *words, const bool *is_prefix,
+                   size_t n);

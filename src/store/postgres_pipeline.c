@@ -1,0 +1,251 @@
+// Statements in libpq's pipeline mode: sent without waiting for answers, which come in order.
+//
+// An error makes the server skip everything up to the next sync. Writes travel with the next read
+// or the commit, so one round trip carries all that happened since the last one. Source:
+// spec/engineering.md 4, 10 (trap 7).
+#include "store/postgres.h"
+
+#include "base/die.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PARAMS_MAX = 65535,
+    TEXT_OID = 25,
+};
+
+static Sent *sent_add(PgConn *conn, SentKind kind, const char *sql, const OnViolation *on)
+{
+    Sent *sent = arena_alloc(conn->arena, sizeof *sent);
+
+    *sent = (Sent){.kind = kind, .sql = str_copy(conn->arena, str_of(sql)).at};
+    if (on) {
+        sent->on = *on;
+        sent->on.doc = str_copy(conn->arena, on->doc);
+    }
+    if (conn->last_sent) {
+        conn->last_sent->next = sent;
+    } else {
+        conn->first_sent = sent;
+    }
+    conn->last_sent = sent;
+    conn->sent_count++;
+    return sent;
+}
+
+// libpq takes a message whole or says no, which only a broken connection makes it do: the answers
+// tell that.
+static void sent_check(PgConn *conn, int was_sent)
+{
+    conn->is_bad = conn->is_bad || !was_sent;
+}
+
+void pg_send_control(PgConn *conn, const char *sql)
+{
+    if (conn->is_bad) {
+        return;
+    }
+    sent_check(conn, PQsendQueryParams(conn->pg, sql, 0, NULL, NULL, NULL, NULL, 0));
+    sent_add(conn, SENT_CONTROL, sql, NULL);
+}
+
+void pg_send_sync(PgConn *conn)
+{
+    if (conn->is_bad) {
+        return;
+    }
+    sent_check(conn, PQpipelineSync(conn->pg));
+    sent_add(conn, SENT_SYNC, "sync", NULL);
+}
+
+static const char *param_text(const Arg *arg)
+{
+    char number[32];
+
+    switch (arg->kind) {
+    case ARG_TEXT:
+    case ARG_BLOB:
+        return str_copy(scratch_arena(), arg->text.at ? arg->text : S("")).at;
+    case ARG_INT:
+        snprintf(number, sizeof number, "%lld", (long long)arg->integer);
+        return str_copy(scratch_arena(), str_of(number)).at;
+    case ARG_REAL:
+        snprintf(number, sizeof number, "%.17g", arg->real);
+        return str_copy(scratch_arena(), str_of(number)).at;
+    case ARG_NULL:
+        break;
+    }
+    return NULL;
+}
+
+// Types are the server's to find out from where a parameter stands; only one that stands nowhere
+// needs a name.
+static void prepare_send(PgConn *conn, PgStmt *stmt)
+{
+    Oid *types = arena_alloc_array(scratch_arena(), (size_t)stmt->param_count + 1, sizeof *types);
+
+    for (int i = 0; i < stmt->param_count && i < 64; i++) {
+        types[i] = stmt->used_params >> i & 1 ? 0 : TEXT_OID;
+    }
+    sent_check(conn, PQsendPrepare(conn->pg, stmt->name, stmt->sql.at, stmt->param_count, types));
+    Sent *sent = sent_add(conn, SENT_PREPARE, stmt->sql.at, NULL);
+    memcpy(sent->name, stmt->name, sizeof sent->name);
+    sent->hash = stmt->hash;
+}
+
+// Statements about tables are run once: nothing is kept of them.
+static bool is_ddl(const char *sql)
+{
+    return strncmp(sql, "create ", 7) == 0 || strncmp(sql, "drop ", 5) == 0 ||
+           strncmp(sql, "alter ", 6) == 0;
+}
+
+void pg_send_statement(PgConn *conn, SentKind kind, const char *sql, Args args,
+                       const OnViolation *on)
+{
+    char forgotten[16];
+    bool is_new = false;
+
+    if (conn->is_bad) {
+        return;
+    }
+    if (is_ddl(sql)) {
+        sent_check(conn, PQsendQueryParams(conn->pg, sql, 0, NULL, NULL, NULL, NULL, 0));
+        sent_add(conn, kind, sql, on);
+        return;
+    }
+    PgStmt *stmt = pg_stmt_get(conn, sql, &is_new, forgotten);
+    if (forgotten[0]) {
+        pg_send_control(conn, str_fmt("deallocate %s", forgotten).at);
+    }
+    if ((size_t)stmt->param_count > args.len || stmt->param_count > PARAMS_MAX) {
+        die("$%d has no value: %s", stmt->param_count, sql);
+    }
+    ArenaMark mark = arena_mark(scratch_arena());
+    if (is_new) {
+        prepare_send(conn, stmt);
+    }
+    const char **values =
+        arena_alloc_array(scratch_arena(), (size_t)stmt->param_count + 1, sizeof *values);
+    for (int i = 0; i < stmt->param_count; i++) {
+        values[i] = param_text(&args.at[i]);
+        conn->sent_bytes += args.at[i].text.len;
+    }
+    sent_check(conn,
+               PQsendQueryPrepared(conn->pg, stmt->name, stmt->param_count, values, NULL, NULL, 0));
+    arena_release(scratch_arena(), mark);
+    sent_add(conn, kind, sql, on);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Answers
+
+static void sent_failed(PgConn *conn, Sent *sent, PGresult *result)
+{
+    if (sent->kind == SENT_PREPARE) {
+        pg_stmt_drop(conn, sent->hash, sent->name);
+    }
+    if (conn->failed || PQresultStatus(result) == PGRES_PIPELINE_ABORTED) {
+        PQclear(result);
+        return;
+    }
+    conn->failed = result;
+    conn->failed_sent = sent;
+}
+
+// One statement's answer and the NULL behind it; false if the connection is lost.
+static bool answer_take(PgConn *conn, Sent *sent, PGresult **last)
+{
+    PGresult *result = PQgetResult(conn->pg);
+
+    if (!result) {
+        return false;
+    }
+    ExecStatusType status = PQresultStatus(result);
+    if (sent->kind == SENT_SYNC) {
+        PQclear(result);
+        return status == PGRES_PIPELINE_SYNC;
+    }
+    bool is_lost = PQstatus(conn->pg) != CONNECTION_OK;
+    PGresult *end = is_lost ? NULL : PQgetResult(conn->pg);
+    if (end) {
+        PQclear(end);
+        PQclear(result);
+        return false;
+    }
+    if (sent->kind == SENT_BEGIN && status == PGRES_TUPLES_OK) {
+        snprintf(conn->transaction_id, sizeof conn->transaction_id, "%s", PQgetvalue(result, 0, 1));
+    }
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) {
+        if (sent->kind == SENT_READ && last) {
+            PQclear(*last);
+            *last = result;
+        } else {
+            PQclear(result);
+        }
+        return true;
+    }
+    sent_failed(conn, sent, result);
+    return !is_lost;
+}
+
+static Sent *sent_next(PgConn *conn)
+{
+    Sent *sent = conn->first_sent;
+
+    conn->first_sent = sent->next;
+    if (!conn->first_sent) {
+        conn->last_sent = NULL;
+    }
+    return sent;
+}
+
+// The connection is lost, or answers what was not asked.
+static void give_up(PgConn *conn)
+{
+    conn->is_bad = true;
+    while (conn->first_sent) {
+        Sent *sent = sent_next(conn);
+        if (sent->kind == SENT_PREPARE) {
+            pg_stmt_drop(conn, sent->hash, sent->name);
+        }
+    }
+}
+
+bool pg_receive(PgConn *conn, PGresult **last)
+{
+    bool has_ended = conn->last_sent && conn->last_sent->kind == SENT_SYNC;
+
+    pg_failure_clear(conn);
+    if (!conn->is_bad && !has_ended && !PQsendFlushRequest(conn->pg)) {
+        conn->is_bad = true;
+    }
+    while (conn->first_sent && !conn->is_bad) {
+        if (!answer_take(conn, sent_next(conn), last)) {
+            give_up(conn);
+        }
+        // The server waits for a sync before it listens again.
+        if (conn->failed && !conn->first_sent && !has_ended) {
+            pg_send_sync(conn);
+            has_ended = true;
+        }
+    }
+    if (conn->is_bad) {
+        give_up(conn);
+    }
+    conn->sent_count = conn->sent_bytes = 0;
+    if (!conn->failed) {
+        arena_reset(conn->arena);
+    }
+    return !conn->failed && !conn->is_bad;
+}
+
+void pg_failure_clear(PgConn *conn)
+{
+    if (conn->failed) {
+        PQclear(conn->failed);
+        conn->failed = NULL;
+        conn->failed_sent = NULL;
+    }
+}

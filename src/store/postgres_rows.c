@@ -1,0 +1,102 @@
+// Running statements and reading their rows. All values travel as text.
+#include "store/postgres.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SENT_MAX = 1000, // statements on their way before their answers are taken
+    SENT_BYTES_MAX = 8 * 1024 * 1024,
+};
+
+typedef struct {
+    const PGresult *result;
+    int at;
+} Cursor;
+
+static bool is_read(const char *sql)
+{
+    return strncmp(sql, "select ", 7) == 0 || strncmp(sql, "with ", 5) == 0;
+}
+
+static Err *rows_walk(Tx *tx, const PGresult *result, Err *(*each)(const Row *, void *),
+                      void *context)
+{
+    Cursor cursor = {result, 0};
+    Row row = {tx->backend, &cursor};
+
+    for (int n = PQntuples(result); cursor.at < n; cursor.at++) {
+        tx->cost.rows_read++;
+        TRY(each(&row, context));
+        if (arena_is_over_limit(arena_current())) {
+            return err_text(413, "The answer is too large");
+        }
+    }
+    return NULL;
+}
+
+Err *pg_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *), void *context)
+{
+    PGresult *result = NULL;
+
+    TRY(pg_tx_start(tx));
+    tx->has_changed = tx->has_changed || !is_read(sql);
+    pg_send_statement(tx->conn, SENT_READ, sql, args, NULL);
+    TRY(pg_tx_receive(tx, &result));
+    Err *err = rows_walk(tx, result, each, context);
+    PQclear(result);
+    return err;
+}
+
+Err *pg_exec(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViolation *on)
+{
+    PgConn *conn = NULL;
+    PGresult *result = NULL;
+
+    TRY(pg_tx_start(tx));
+    conn = tx->conn;
+    tx->has_changed = true;
+    pg_send_statement(conn, changed ? SENT_READ : SENT_WRITE, sql, args, on);
+    if (!changed && conn->sent_count < SENT_MAX && conn->sent_bytes < SENT_BYTES_MAX) {
+        return NULL;
+    }
+    TRY(pg_tx_receive(tx, &result));
+    if (changed) {
+        *changed = atoll(PQcmdTuples(result));
+    }
+    PQclear(result);
+    return NULL;
+}
+
+Str pg_row_text(const Row *row, int column)
+{
+    const Cursor *cursor = row->cursor;
+
+    if (PQgetisnull(cursor->result, cursor->at, column)) {
+        return (Str){0};
+    }
+    return (Str){PQgetvalue(cursor->result, cursor->at, column),
+                 (size_t)PQgetlength(cursor->result, cursor->at, column)};
+}
+
+int64_t pg_row_int(const Row *row, int column)
+{
+    const Cursor *cursor = row->cursor;
+    const char *text = PQgetvalue(cursor->result, cursor->at, column);
+
+    return text[0] == 't' ? 1 : atoll(text); // true, false
+}
+
+double pg_row_real(const Row *row, int column)
+{
+    const Cursor *cursor = row->cursor;
+
+    return strtod(PQgetvalue(cursor->result, cursor->at, column), NULL);
+}
+
+bool pg_row_is_null(const Row *row, int column)
+{
+    const Cursor *cursor = row->cursor;
+
+    return PQgetisnull(cursor->result, cursor->at, column);
+}

@@ -1,0 +1,285 @@
+// Transactions: they begin in the database with their first statement, and a write ends with the
+// answer to its commit.
+//
+// READ is one snapshot of the whole request. WRITE is read committed under one lock per database:
+// what a handler read stays true until it commits, as on the embedded backend. The lock is the
+// database's, so it holds between nodes; in front of it writers of this process queue at a baton,
+// so that those who wait hold no connection.
+#include "store/postgres.h"
+
+#include "base/die.h"
+#include "base/log.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+    ASK_AGAIN_MS = 250,
+    ASK_TIMES = 40, // ten seconds
+};
+
+static const char UNDONE[] = "The transaction was undone; nothing was stored";
+
+// A thread that asks for a writer it already has would wait for itself.
+static _Thread_local const PostgresDb *has_writer_of;
+
+static PostgresDb *postgres_db(const Tx *tx)
+{
+    return tx->db->state;
+}
+
+Err *pg_begin(Tx *tx)
+{
+    PostgresDb *db = postgres_db(tx);
+
+    if (tx->kind != WRITE) {
+        return NULL;
+    }
+    if (has_writer_of == db) {
+        die("a thread began a second WRITE transaction inside its first");
+    }
+    baton_take(&db->baton, tx->is_batch ? QUEUE_BATCH : QUEUE_INTERACTIVE);
+    has_writer_of = db;
+    return NULL;
+}
+
+static Err *conn_take(Tx *tx)
+{
+    PgConn *conn = NULL;
+
+    TRY(pg_pool_take(postgres_db(tx)->store, postgres_db(tx), &conn));
+    tx->conn = conn;
+    return NULL;
+}
+
+static void begin_send(Tx *tx, TxKind kind)
+{
+    PgConn *conn = tx->conn;
+    Arg key = A_INT(postgres_db(tx)->lock_key);
+
+    conn->in_transaction = true;
+    conn->transaction_id[0] = '\0';
+    if (kind != WRITE) {
+        pg_send_control(conn, "begin isolation level repeatable read, read only");
+        return;
+    }
+    pg_send_control(conn, "begin");
+    pg_send_statement(conn, SENT_BEGIN,
+                      "select pg_advisory_xact_lock($1), pg_current_xact_id()::text",
+                      (Args){&key, 1}, NULL);
+    tx->has_pending = true; // the commit is a round trip
+}
+
+Err *pg_tx_start(Tx *tx)
+{
+    PgConn *conn = tx->conn;
+
+    if (tx->has_ended) {
+        return err_text(500, "%s", tx->failed);
+    }
+    if (conn && conn->in_transaction) {
+        return NULL;
+    }
+    if (!conn) {
+        TRY(conn_take(tx));
+    }
+    begin_send(tx, tx->kind);
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Failures
+
+static void undo_send(PgConn *conn)
+{
+    if (conn->in_transaction && !conn->is_bad) {
+        pg_send_control(conn, "rollback");
+        pg_send_sync(conn);
+        conn->is_bad = conn->is_bad || PQflush(conn->pg) < 0;
+    }
+    conn->in_transaction = false;
+}
+
+// The transaction is over in the database. What the collection says about a broken rule may read;
+// it sees the database as it is without this transaction.
+static Err *explained(Tx *tx, const Violation *violation, const OnViolation *on)
+{
+    PgConn *conn = tx->conn;
+
+    begin_send(tx, READ);
+    Err *err = on->explain(tx, violation, on);
+    undo_send(conn);
+    return err;
+}
+
+static Err *failure_tell(Tx *tx)
+{
+    PgConn *conn = tx->conn;
+    Violation violation;
+    OnViolation on = conn->failed_sent->on;
+    Err *err = NULL;
+
+    if (on.explain && pg_violation(conn->failed, &violation)) {
+        on.doc = str_copy(arena_current(), on.doc);
+        undo_send(conn);
+        tx_forget(tx);
+        err = explained(tx, &violation, &on);
+    } else {
+        err = pg_err(conn->failed, conn->failed_sent->sql);
+    }
+    undo_send(conn);
+    return err;
+}
+
+Err *pg_tx_receive(Tx *tx, PGresult **last)
+{
+    PgConn *conn = tx->conn;
+
+    tx->cost.round_trips++;
+    if (pg_receive(conn, last)) {
+        return NULL;
+    }
+    if (last) {
+        PQclear(*last);
+        *last = NULL;
+    }
+    Err *err = conn->is_bad || !conn->failed ? pg_err_lost(conn->pg, "answer") : failure_tell(tx);
+    tx->has_ended = true;
+    tx->failed = UNDONE;
+    return err;
+}
+
+// ---------------------------------------------------------------------------------------------
+// End
+
+static void tx_leave(Tx *tx)
+{
+    PostgresDb *db = postgres_db(tx);
+
+    if (tx->conn) {
+        pg_pool_give(tx->conn);
+        tx->conn = NULL;
+    }
+    if (tx->kind == WRITE) {
+        has_writer_of = NULL;
+        baton_pass(&db->baton);
+    }
+}
+
+void pg_rollback(Tx *tx)
+{
+    postgres_db(tx)->store->rollbacks++;
+    if (tx->conn) {
+        undo_send(tx->conn);
+    }
+    tx_leave(tx);
+}
+
+static void read_end(Tx *tx)
+{
+    PgConn *conn = tx->conn;
+
+    // Nobody waits for the end of a read.
+    if (conn && conn->in_transaction && !conn->is_bad) {
+        pg_send_control(conn, "commit");
+        pg_send_sync(conn);
+        conn->in_transaction = false;
+        conn->is_bad = conn->is_bad || PQflush(conn->pg) < 0;
+    }
+    tx_leave(tx);
+}
+
+typedef enum { COMMITTED, ABORTED, UNKNOWN } Fate;
+
+static Fate fate_read(PgConn *conn, const char *transaction_id)
+{
+    PGresult *last = NULL;
+    Arg id = A_TEXT(str_of(transaction_id));
+    Fate fate = UNKNOWN;
+
+    pg_send_statement(conn, SENT_READ, "select pg_xact_status($1::text::xid8)", (Args){&id, 1},
+                      NULL);
+    pg_send_sync(conn);
+    if (pg_receive(conn, &last) && last && PQntuples(last) == 1) {
+        const char *status = PQgetvalue(last, 0, 0);
+        fate = strcmp(status, "committed") == 0 ? COMMITTED
+               : strcmp(status, "aborted") == 0 ? ABORTED
+                                                : UNKNOWN;
+    }
+    PQclear(last);
+    return fate;
+}
+
+// The connection broke while the commit was on its way: the server knows what became of it, as soon
+// as it can be asked (decision 49).
+static Fate fate_ask(PostgresStore *store, const char *transaction_id)
+{
+    Fate fate = UNKNOWN;
+
+    for (int i = 0; transaction_id[0] && i < ASK_TIMES && fate == UNKNOWN; i++) {
+        PgConn *conn = NULL;
+        if (i) {
+            nanosleep(&(struct timespec){.tv_nsec = (long)ASK_AGAIN_MS * 1000000}, NULL);
+        }
+        if (!pg_conn_open(store, &conn)) {
+            fate = fate_read(conn, transaction_id);
+            pg_conn_close(conn);
+        }
+    }
+    return fate;
+}
+
+static Err *commit_lost(Tx *tx)
+{
+    PgConn *conn = tx->conn;
+    Fate fate = fate_ask(conn->store, conn->transaction_id);
+
+    log_line(LOG_WARN, "store", "the connection broke in a commit; transaction %s %s",
+             conn->transaction_id,
+             fate == COMMITTED ? "is stored"
+             : fate == ABORTED ? "is undone"
+                               : "is unknown");
+    switch (fate) {
+    case COMMITTED:
+        return NULL;
+    case ABORTED:
+        return err_text(503, "The database was interrupted; nothing was stored, try again");
+    default:
+        return err_text(503,
+                        "The database was interrupted; whether the data are stored is not known");
+    }
+}
+
+static Err *write_commit(Tx *tx)
+{
+    PgConn *conn = tx->conn;
+
+    if (tx->has_ended) {
+        return err_text(500, "%s", tx->failed);
+    }
+    pg_send_control(conn, "commit");
+    pg_send_sync(conn);
+    if (pg_receive(conn, NULL)) {
+        conn->in_transaction = false;
+        return NULL;
+    }
+    return conn->failed && !conn->is_bad ? failure_tell(tx) : commit_lost(tx);
+}
+
+Err *pg_commit(Tx *tx)
+{
+    if (tx->kind != WRITE) {
+        read_end(tx);
+        return NULL;
+    }
+    Err *err = tx->conn ? write_commit(tx) : NULL;
+    if (!err && tx->conn) {
+        postgres_db(tx)->store->commits++;
+        tx->next_member = NULL;
+        db_committed(tx->db, tx);
+    } else if (tx->conn) {
+        undo_send(tx->conn);
+    }
+    tx_leave(tx);
+    return err;
+}
