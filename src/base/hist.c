@@ -231,19 +231,14 @@ static int64_t take_varint(Unpacker *from)
     return 0;
 }
 
-static size_t filled_buckets(const Hist *hist)
-{
-    size_t filled = 0;
-
-    for (size_t i = 0; i < hist->bucket_count; i++) {
-        filled += hist->buckets[i] != 0;
-    }
-    return filled;
-}
-
 Str hist_pack(const Hist *hist)
 {
-    size_t most = PACKED_HEAD_MAX + filled_buckets(hist) * 2 * VARINT_MAX;
+    // Nothing lies outside these.
+    size_t first = bucket_of(hist, hist_min(hist)), last = bucket_of(hist, hist->max), filled = 0;
+    for (size_t i = first; i <= last; i++) {
+        filled += hist->buckets[i] != 0;
+    }
+    size_t most = PACKED_HEAD_MAX + filled * 2 * VARINT_MAX;
     unsigned char *bytes = arena_alloc(arena_current(), most), *to = bytes;
     size_t before = 0;
 
@@ -255,7 +250,7 @@ Str hist_pack(const Hist *hist)
     to = put_varint(to, (uint64_t)hist->sum);
     memcpy(to, &hist->sum_of_squares, 8);
     to += 8;
-    for (size_t i = 0; i < hist->bucket_count; i++) {
+    for (size_t i = first; i <= last; i++) {
         if (hist->buckets[i]) {
             to = put_varint(to, i - before);
             to = put_varint(to, (uint64_t)hist->buckets[i]);
