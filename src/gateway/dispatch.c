@@ -240,7 +240,7 @@ static Err *run_handler(Req *req, Handling *handling)
     return err;
 }
 
-static Err *serve_route(Req *req, Handling *handling)
+static Err *serve_once(Req *req, Handling *handling)
 {
     Db *db = NULL;
     // Reads see the caller's rights and their data in one snapshot.
@@ -254,6 +254,24 @@ static Err *serve_route(Req *req, Handling *handling)
         err = parse_body(req);
     }
     return err ? end(req, err, handling) : run_handler(req, handling);
+}
+
+// Two transactions that met in the database: one of them is undone and may begin again, from the
+// body as it came (decision 49). Once; a handler outside of a transaction may have done other
+// things already.
+static Err *serve_route(Req *req, Handling *handling)
+{
+    const Req before = *req;
+    ArenaMark mark = arena_mark(req->arena);
+    Err *err = serve_once(req, handling);
+
+    if (err && err->may_repeat && req->route->kind != NONE) {
+        log_line(LOG_INFO, "gateway", "done again: " STR_FMT, STR_ARG(err->message));
+        *req = before;
+        arena_release(req->arena, mark);
+        err = serve_once(req, handling);
+    }
+    return err;
 }
 
 static Err *serve(Req *req, Handling *handling)
