@@ -92,6 +92,9 @@ void **db_slot(Db *db, void (*free_slot)(void *));
 typedef struct TxExtra TxExtra; // owned by cache.c: pinned entries, records read so far
 TxExtra **tx_extra(Tx *tx);
 void cache_tx_end(Tx *tx); // called by tx.c when a transaction ended, before its memory goes
+// Around reads that fill a cache inside of tx_together: they wait for their rows. Returns the
+// former state, for the call behind them.
+bool tx_together_pause(Tx *tx, bool pauses);
 uint64_t tx_snapshot_generation(const Tx *tx); // db generation read before the snapshot was taken
 uint64_t db_generation(const Db *db);          // raised after every commit that wrote
 

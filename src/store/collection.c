@@ -238,30 +238,27 @@ static Err *want_from_memory(Tx *tx, const Want *want, bool *is_filled)
     return NULL;
 }
 
+static Err *want_read(Tx *tx, void *context)
+{
+    const Want *want = context;
+
+    return want->column ? tx_find(tx, want->of, want->column, want->id, want->out)
+                        : tx_get(tx, want->of, want->id, want->out);
+}
+
 Err *tx_prefetch_all(Tx *tx, const Want *wants, size_t n)
 {
-    bool *is_filled = NEW_ARRAY(bool, n);
+    Read *reads = NEW_ARRAY(Read, n);
     size_t left = 0;
-    Err *err = NULL;
 
     for (size_t i = 0; i < n; i++) {
-        TRY(want_from_memory(tx, &wants[i], &is_filled[i]));
-        left += !is_filled[i];
-    }
-    if (!left) {
-        return NULL;
-    }
-    tx_together(tx, true);
-    for (size_t i = 0; i < n && !err; i++) {
-        const Want *want = &wants[i];
-        if (is_filled[i]) {
-            continue;
+        bool is_filled = false;
+        TRY(want_from_memory(tx, &wants[i], &is_filled));
+        if (!is_filled) {
+            reads[left++] = (Read){want_read, (void *)&wants[i]};
         }
-        err = want->column ? tx_find(tx, want->of, want->column, want->id, want->out)
-                           : tx_get(tx, want->of, want->id, want->out);
     }
-    tx_together(tx, false);
-    return err;
+    return tx_together(tx, reads, left);
 }
 
 // Adds what needs no statement; returns the number of ids left over in `rest`.

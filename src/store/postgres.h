@@ -34,6 +34,7 @@ typedef enum {
     SENT_PREPARE,
     SENT_WRITE,
     SENT_BEGIN, // the lock of a writer; answers the transaction's id
+    SENT_ASKED, // its rows go where `result` says
     SENT_READ,  // somebody waits for its rows
     SENT_SYNC,  // an end of the pipeline: what failed before it is over
 } SentKind;
@@ -45,6 +46,7 @@ typedef struct Sent {
     uint64_t hash; // and where it is kept
     const char *sql;
     OnViolation on; // explain NULL: none
+    PGresult **result;
     struct Sent *next;
 } Sent;
 
@@ -100,6 +102,8 @@ void pg_stmt_drop_all(PgConn *conn);
 void pg_send_control(PgConn *conn, const char *sql);
 void pg_send_statement(PgConn *conn, SentKind kind, const char *sql, Args args,
                        const OnViolation *on);
+// Its rows come to *result when answers are taken; the caller clears them.
+void pg_send_asked(PgConn *conn, const char *sql, Args args, PGresult **result);
 void pg_send_sync(PgConn *conn);
 // Takes the answers to all that was sent. *last: rows of the last SENT_READ, to be cleared by the
 // caller; may be NULL if nobody reads. After an error the pipeline is usable again, and the
@@ -117,6 +121,12 @@ void pg_rollback(Tx *tx);
 WARN_UNUSED Err *pg_tx_start(Tx *tx);
 // Takes all answers; the error of the first that failed in the client's words. Counts a round trip.
 WARN_UNUSED Err *pg_tx_receive(Tx *tx, PGresult **last);
+
+// Reads of one round trip (postgres_together.c). *answer: rows that are here already. An error: the
+// statement was sent, or is on its way, and the function that asks shall be called again.
+WARN_UNUSED Err *pg_ask(Tx *tx, const char *sql, Args args, const PGresult **answer);
+WARN_UNUSED Err *pg_together(Tx *tx, const Read *reads, size_t n);
+bool pg_together_pause(Tx *tx, bool pauses);
 
 // ---------------------------------------------------------------------------------------------
 // Errors (postgres_errors.c)

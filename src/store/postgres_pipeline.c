@@ -138,6 +138,14 @@ void pg_send_statement(PgConn *conn, SentKind kind, const char *sql, Args args,
     sent_add(conn, kind, sql, on);
 }
 
+void pg_send_asked(PgConn *conn, const char *sql, Args args, PGresult **result)
+{
+    pg_send_statement(conn, SENT_ASKED, sql, args, NULL);
+    if (conn->last_sent) {
+        conn->last_sent->result = result;
+    }
+}
+
 // ---------------------------------------------------------------------------------------------
 // Answers
 
@@ -178,7 +186,9 @@ static bool answer_take(PgConn *conn, Sent *sent, PGresult **last)
         snprintf(conn->transaction_id, sizeof conn->transaction_id, "%s", PQgetvalue(result, 0, 1));
     }
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) {
-        if (sent->kind == SENT_READ && last) {
+        if (sent->kind == SENT_ASKED) {
+            *sent->result = result;
+        } else if (sent->kind == SENT_READ && last) {
             PQclear(*last);
             *last = result;
         } else {

@@ -38,7 +38,12 @@ static Err *rows_walk(Tx *tx, const PGresult *result, Err *(*each)(const Row *, 
 Err *pg_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *), void *context)
 {
     PGresult *result = NULL;
+    const PGresult *answer = NULL;
 
+    TRY(pg_ask(tx, sql, args, &answer));
+    if (answer) {
+        return rows_walk(tx, answer, each, context);
+    }
     TRY(pg_tx_start(tx));
     tx->has_changed = tx->has_changed || !is_read(sql);
     pg_send_statement(tx->conn, SENT_READ, sql, args, NULL);

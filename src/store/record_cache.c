@@ -393,7 +393,10 @@ static Err *set_fill(Tx *tx, const Collection *of, Value **out)
     Value *value = value_new(SET_ARENA_LIMIT);
     SetRows rows = {.arena = value->arena};
     Str sql = str_fmt("select pk, doc from \"%s\"", of->table);
+    bool was_paused = tx_together_pause(tx, true);
     Err *err = sql_rows(tx, sql.at, NO_ARGS, set_row, &rows);
+
+    tx_together_pause(tx, was_paused);
 
     if (err && !rows.is_too_big) {
         value_drop(value);
@@ -496,8 +499,10 @@ static Err *derived_build(Tx *tx, const Derived *of, Value **out)
 {
     Value *value = value_new(DERIVED_ARENA_LIMIT);
     Arena *before = arena_use(value->arena);
+    bool was_paused = tx_together_pause(tx, true);
     Err *err = of->build(tx, &value->value);
 
+    tx_together_pause(tx, was_paused);
     arena_use(before);
     if (err) {
         err = err_copy(err);

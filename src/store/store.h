@@ -291,9 +291,14 @@ WARN_UNUSED Err *tx_prefetch_all(Tx *tx, const Want *wants, size_t n);
     tx_prefetch_all((tx), (const Want[]){__VA_ARGS__},                                             \
                     sizeof((const Want[]){__VA_ARGS__}) / sizeof(Want))
 
-// The reads between tx_together(tx, true) and tx_together(tx, false) do not depend on each other:
-// they go in one round trip.
-void tx_together(Tx *tx, bool begins);
+// Reads that do not depend on each other go in one round trip. A function may be called several
+// times, from its beginning: it only reads, and sets its result anew.
+typedef struct {
+    Err *(*read)(Tx *tx, void *context);
+    void *context;
+} Read;
+
+WARN_UNUSED Err *tx_together(Tx *tx, const Read *reads, size_t n);
 
 // Many records by id in few statements, in no order; unknown ids are left out.
 WARN_UNUSED Err *tx_get_many(Tx *tx, const Collection *of, const Str *ids, size_t n, Docs *out);

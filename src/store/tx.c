@@ -531,10 +531,25 @@ Err *tx_sequence_restart(Tx *tx, const char *name)
 }
 
 // A round trip counts with its first statement: caches may have answered everything.
-void tx_together(Tx *tx, bool begins)
+Err *tx_together(Tx *tx, const Read *reads, size_t n)
 {
-    tx->together += begins ? 1 : -1;
+    Err *err = NULL;
+
+    if (tx->backend->together) {
+        return tx->backend->together(tx, reads, n);
+    }
+    tx->together++;
+    for (size_t i = 0; i < n && !err; i++) {
+        err = reads[i].read(tx, reads[i].context);
+    }
+    tx->together--;
     tx->has_together_read = tx->has_together_read && tx->together > 0;
+    return err;
+}
+
+bool tx_together_pause(Tx *tx, bool pauses)
+{
+    return tx->backend->together_pause && tx->backend->together_pause(tx, pauses);
 }
 
 Err *words_write(Tx *tx, const Collection *of, int64_t pk, const Str *old, const Str *now, size_t n)

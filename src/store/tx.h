@@ -31,6 +31,10 @@ typedef struct Backend {
                  void *context);
     Err *(*exec)(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViolation *on);
     bool counts_round_trips; // itself; else tx.c counts those there would be
+    // Sends what the reads ask before it waits; NULL: one after the other is as good.
+    Err *(*together)(Tx *tx, const Read *reads, size_t n);
+    // Reads that fill a cache are not asked together with others; the former state.
+    bool (*together_pause)(Tx *tx, bool pauses);
     Str (*row_text)(const Row *row, int column);
     int64_t (*row_int)(const Row *row, int column);
     double (*row_real)(const Row *row, int column);
@@ -115,8 +119,8 @@ struct Tx {
     Written written;
     int64_t last_pk; // of the last inserted row
 
-    // The backend's: its connection, and its place in the group.
-    void *conn;
+    // The backend's: its connection, what it reads together, and its place in the group.
+    void *conn, *backend_reads;
     Tx *next_member;
     bool is_done;       // the group's commit is over (guarded by the backend)
     const char *failed; // why it failed, or NULL

@@ -108,9 +108,11 @@ static Err *take_loan(const Row *row, void *context)
 }
 
 // The open loan, its patron and what they owe for it.
-static Err *find_loan(CheckIn *ci)
+static Err *find_loan(Tx *tx, void *context)
 {
-    return tx_rows(ci->tx,
+    CheckIn *ci = context;
+
+    return tx_rows(tx,
                    "select l.doc, u.doc, (select sum(a.remaining) from accounts a "
                    "where a.loan_id = l.id and a.status = 'open') "
                    "from loan l left join users u on u.id = l.user_id "
@@ -127,24 +129,30 @@ static Err *take_requester(const Row *row, void *context)
 }
 
 // Who most likely is served next: read along, in case it is them.
-static Err *guess_requester(CheckIn *ci)
+static Err *guess_requester(Tx *tx, void *context)
 {
-    return tx_rows(ci->tx,
+    CheckIn *ci = context;
+
+    return tx_rows(tx,
                    "select u.doc from request r join users u on u.id = r.requester_id "
                    "where r.item_id = $1 and r.status like 'open%' "
                    "order by r.position is null, r.position limit 1",
                    ARGS(A_TEXT(ci->item->id)), take_requester, ci);
 }
 
+static Err *find_queue(Tx *tx, void *context)
+{
+    CheckIn *ci = context;
+
+    return queue_of_item(tx, ci->item, &ci->queue);
+}
+
 // What the item leads to: one round trip, but for requests that are not of this item.
 static Err *find_state(CheckIn *ci)
 {
-    tx_together(ci->tx, true);
-    Err *err = find_loan(ci);
-    err = err ? err : queue_of_item(ci->tx, ci->item, &ci->queue);
-    err = err ? err : guess_requester(ci);
-    tx_together(ci->tx, false);
-    TRY(err);
+    const Read reads[] = {{find_loan, ci}, {find_queue, ci}, {guess_requester, ci}};
+
+    TRY(tx_together(ci->tx, reads, 3));
     ci->queue_size = ci->queue->len;
     TRY(queue_first_fulfillable(ci->tx, ci->queue, ci->item, true, &ci->request));
     Str requester_id = json_str(ci->request, "requesterId");

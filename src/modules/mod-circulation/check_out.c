@@ -23,6 +23,7 @@ typedef struct {
     const Json *policy;  // loan policy
     RuleMatch rules;
     int64_t item_limit, lent_count; // of the kind that the rule names; limit 0 = none
+    Err *blocks;                    // of the patron
     Err *refusals; // what the patron's or the item's state forbids, in FOLIO's order
     Json *loan;
 } CheckOut;
@@ -54,21 +55,39 @@ static Err *read_body(CheckOut *co)
     return NULL;
 }
 
+static Err *find_item(Tx *tx, void *context)
+{
+    CheckOut *co = context;
+
+    return item_view_by_barcode(tx, co->item_barcode, &co->item);
+}
+
 static Err *find_user(Tx *tx, Str barcode, Json **out)
 {
     *out = NULL;
     return barcode.len ? tx_find(tx, &users, "barcode", barcode, out) : NULL;
 }
 
+static Err *find_patron(Tx *tx, void *context)
+{
+    CheckOut *co = context;
+
+    return find_user(tx, co->user_barcode, &co->patron);
+}
+
+static Err *find_proxy(Tx *tx, void *context)
+{
+    CheckOut *co = context;
+
+    return find_user(tx, co->proxy_barcode, &co->proxy);
+}
+
 // Everything that the barcodes name: one round trip.
 static Err *find_by_barcodes(CheckOut *co)
 {
-    tx_together(co->tx, true);
-    Err *err = item_view_by_barcode(co->tx, co->item_barcode, &co->item);
-    err = err ? err : find_user(co->tx, co->user_barcode, &co->patron);
-    err = err ? err : find_user(co->tx, co->proxy_barcode, &co->proxy);
-    tx_together(co->tx, false);
-    return err;
+    const Read reads[] = {{find_item, co}, {find_patron, co}, {find_proxy, co}};
+
+    return tx_together(co->tx, reads, 3);
 }
 
 // --- what the rules say
@@ -90,8 +109,9 @@ static Err *rules_choose_policies(CheckOut *co)
     return NULL;
 }
 
-static Err *count_lent(CheckOut *co)
+static Err *count_lent(Tx *tx, void *context)
 {
+    CheckOut *co = context;
     LoanCount kind = {.user_id = json_str(co->patron, "id")};
 
     if (co->item_limit <= 0 || co->overrides.item_limit) {
@@ -103,24 +123,39 @@ static Err *count_lent(CheckOut *co)
     if (co->rules.names_loan_type) {
         kind.loan_type_id = co->item->loan_type_id;
     }
-    return loans_open_count_of_kind(co->tx, &kind, &co->lent_count);
+    return loans_open_count_of_kind(tx, &kind, &co->lent_count);
+}
+
+static Err *find_blocks(Tx *tx, void *context)
+{
+    CheckOut *co = context;
+    bool is_asked = co->patron && !co->overrides.patron;
+
+    (void)tx; // the request's
+    return is_asked ? patron_blocks(co->req, co->patron, BLOCK_BORROWING, &co->blocks) : NULL;
+}
+
+static Err *find_open_loan(Tx *tx, void *context)
+{
+    CheckOut *co = context;
+
+    return co->item ? loan_open_of_item(tx, co->item->id, &co->open_loan) : NULL;
+}
+
+static Err *find_queue(Tx *tx, void *context)
+{
+    CheckOut *co = context;
+
+    return co->item ? queue_of_item(tx, co->item, &co->queue) : NULL;
 }
 
 // Everything that patron and item lead to: one round trip.
-static Err *find_state(CheckOut *co, Err **blocks)
+static Err *find_state(CheckOut *co)
 {
-    tx_together(co->tx, true);
-    Err *err = NULL;
-    if (co->patron && !co->overrides.patron) {
-        err = patron_blocks(co->req, co->patron, BLOCK_BORROWING, blocks);
-    }
-    if (!err && co->item) {
-        err = loan_open_of_item(co->tx, co->item->id, &co->open_loan);
-        err = err ? err : queue_of_item(co->tx, co->item, &co->queue);
-    }
-    err = err ? err : count_lent(co);
-    tx_together(co->tx, false);
-    return err;
+    const Read reads[] = {
+        {find_blocks, co}, {find_open_loan, co}, {find_queue, co}, {count_lent, co}};
+
+    return tx_together(co->tx, reads, 4);
 }
 
 // --- who borrows
@@ -151,12 +186,12 @@ static void override_must_be_allowed(CheckOut *co, const char *block, const char
     refuse(co, err);
 }
 
-static void patron_must_not_be_blocked(CheckOut *co, Err *blocks)
+static void patron_must_not_be_blocked(CheckOut *co)
 {
     if (co->overrides.patron) {
         override_must_be_allowed(co, "patronBlock", OVERRIDE_PATRON_BLOCK);
     } else {
-        refuse(co, blocks);
+        refuse(co, co->blocks);
     }
 }
 
@@ -201,13 +236,13 @@ static Err *proxy_must_act_for_patron(CheckOut *co)
     return NULL;
 }
 
-static Err *patron_must_be_allowed(CheckOut *co, Err *blocks)
+static Err *patron_must_be_allowed(CheckOut *co)
 {
     service_point_must_be_given(co);
     if (!co->patron) {
         refuse(co, unknown_user("userBarcode", co->user_barcode));
     }
-    patron_must_not_be_blocked(co, blocks);
+    patron_must_not_be_blocked(co);
     if (co->proxy_barcode.len && !co->proxy) {
         refuse(co, unknown_user("proxyUserBarcode", co->proxy_barcode));
     }
@@ -496,14 +531,13 @@ static Err *lend(CheckOut *co)
 
 static Err *check(CheckOut *co)
 {
-    Err *blocks = NULL;
 
     co->tx = co->req->tx;
     TRY(read_body(co));
     TRY(find_by_barcodes(co));
     TRY(rules_choose_policies(co));
-    TRY(find_state(co, &blocks));
-    TRY(patron_must_be_allowed(co, blocks));
+    TRY(find_state(co));
+    TRY(patron_must_be_allowed(co));
     TRY(item_must_be_available(co));
     policy_must_allow(co);
     return co->refusals;

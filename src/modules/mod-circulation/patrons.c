@@ -47,13 +47,24 @@ static const ActionWords action_words[] = {
     [BLOCK_REQUESTS] = {"requests", "Patron blocked from requesting"},
 };
 
-static Err *manual_refusal(Req *req, Str user_id, const ActionWords *words, Err **refusal)
+// What stands against an action.
+typedef struct {
+    Req *req;
+    const Json *user;
+    BlockedAction action;
+    Err *manual, *automated;
+} Refusals;
+
+static Err *manual_refusal(Tx *tx, void *context)
 {
+    Refusals *refusals = context;
+    Req *req = refusals->req;
+    const ActionWords *words = &action_words[refusals->action];
     Docs blocks = {0};
     StrList reasons = {0};
     bool is_blocked = false;
 
-    TRY(manual_blocks_of_user(req->tx, user_id, &blocks));
+    TRY(manual_blocks_of_user(tx, json_str(refusals->user, "id"), &blocks));
     for (size_t i = 0; i < blocks.len; i++) {
         is_blocked |= json_flag(blocks.at[i], words->flag, false) &&
                       manual_block_is_in_force(blocks.at[i], req->now);
@@ -62,7 +73,7 @@ static Err *manual_refusal(Req *req, Str user_id, const ActionWords *words, Err 
     if (is_blocked) {
         Err *err = err_422(S("USER_IS_BLOCKED_MANUALLY"), str_of(words->message),
                            P("reason", str_join(reasons.at, reasons.len, S(";"))));
-        *refusal = err_overridable(req, err, "patronBlock", OVERRIDE_PATRON_BLOCK);
+        refusals->manual = err_overridable(req, err, "patronBlock", OVERRIDE_PATRON_BLOCK);
     }
     return NULL;
 }
@@ -79,17 +90,19 @@ static bool blocks_action(const AutomatedBlock *block, BlockedAction action)
     }
 }
 
-static Err *automated_refusals(Req *req, const Json *user, BlockedAction action, Err **refusals)
+static Err *automated_refusals(Tx *tx, void *context)
 {
+    Refusals *refusals = context;
+    const Json *user = refusals->user;
     AutomatedBlocks blocks = {0};
 
-    TRY(automated_blocks_of_user(req->tx, json_str(user, "id"), json_str(user, "patronGroup"),
-                                 &blocks));
+    refusals->automated = NULL;
+    TRY(automated_blocks_of_user(tx, json_str(user, "id"), json_str(user, "patronGroup"), &blocks));
     for (size_t i = 0; i < blocks.len; i++) {
-        if (blocks_action(&blocks.at[i], action)) {
+        if (blocks_action(&blocks.at[i], refusals->action)) {
             Err *err = err_422(S("USER_IS_BLOCKED_AUTOMATICALLY"), blocks.at[i].message);
-            err_overridable(req, err, "patronBlock", OVERRIDE_PATRON_BLOCK);
-            *refusals = err_join(*refusals, err);
+            err_overridable(refusals->req, err, "patronBlock", OVERRIDE_PATRON_BLOCK);
+            refusals->automated = err_join(refusals->automated, err);
         }
     }
     return NULL;
@@ -97,9 +110,12 @@ static Err *automated_refusals(Req *req, const Json *user, BlockedAction action,
 
 Err *patron_blocks(Req *req, const Json *user, BlockedAction action, Err **refusals)
 {
-    *refusals = NULL;
-    TRY(manual_refusal(req, json_str(user, "id"), &action_words[action], refusals));
-    return automated_refusals(req, user, action, refusals);
+    Refusals found = {.req = req, .user = user, .action = action};
+    const Read reads[] = {{manual_refusal, &found}, {automated_refusals, &found}};
+
+    TRY(tx_together(req->tx, reads, 2));
+    *refusals = err_join(found.manual, found.automated);
+    return NULL;
 }
 
 // Old records keep the status inside "meta".

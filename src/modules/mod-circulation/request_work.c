@@ -156,50 +156,68 @@ static Err *find_copies(RequestWork *work)
     return ids.len ? loans_open_of_items(work->tx, ids.at, ids.len, &work->loans) : NULL;
 }
 
-static Err *find_queue(RequestWork *work)
+static Err *find_queue(Tx *tx, void *context)
 {
+    RequestWork *work = context;
+
     if (work->settings->tlr_enabled && work->instance) {
-        return queue_of_instance(work->tx, json_str(work->request, "instanceId"), &work->queue);
+        return queue_of_instance(tx, json_str(work->request, "instanceId"), &work->queue);
     }
     if (work->item) {
-        return queue_of_item(work->tx, work->item, &work->queue);
+        return queue_of_item(tx, work->item, &work->queue);
     }
     work->queue = NEW(Queue);
     return NULL;
 }
 
-// What the ids in the body name: one round trip.
-static Err *find_named(RequestWork *work)
+static Err *find_item(Tx *tx, void *context)
 {
-    Json *request = work->request;
-    Str item_id = json_str(request, "itemId");
-    Str pickup_id = json_str(request, "pickupServicePointId");
-    Err *err = NULL;
+    RequestWork *work = context;
+    Str id = json_str(work->request, "itemId");
 
-    tx_together(work->tx, true);
-    if (uuid_is_uuid_shaped(item_id)) {
-        err = item_view_by_id(work->tx, item_id, &work->item);
-    }
-    err = err ? err
-              : find_record(work->tx, &users, json_str(request, "requesterId"), &work->requester);
-    err = err ? err : find_record(work->tx, &users, json_str(request, "proxyUserId"), &work->proxy);
-    if (!err && uuid_is_uuid_shaped(pickup_id)) {
-        err = tx_ref(work->tx, &service_points, pickup_id, &work->pickup);
-    }
-    tx_together(work->tx, false);
-    return err;
+    return uuid_is_uuid_shaped(id) ? item_view_by_id(tx, id, &work->item) : NULL;
 }
 
+static Err *find_requester(Tx *tx, void *context)
+{
+    RequestWork *work = context;
+
+    return find_record(tx, &users, json_str(work->request, "requesterId"), &work->requester);
+}
+
+static Err *find_proxy(Tx *tx, void *context)
+{
+    RequestWork *work = context;
+
+    return find_record(tx, &users, json_str(work->request, "proxyUserId"), &work->proxy);
+}
+
+static Err *find_pickup(Tx *tx, void *context)
+{
+    RequestWork *work = context;
+    Str id = json_str(work->request, "pickupServicePointId");
+
+    return uuid_is_uuid_shaped(id) ? tx_ref(tx, &service_points, id, &work->pickup) : NULL;
+}
+
+static Err *find_loan(Tx *tx, void *context)
+{
+    RequestWork *work = context;
+
+    return work->item ? loan_open_of_item(tx, work->item->id, &work->loan) : NULL;
+}
+
+// What the ids in the body name is one round trip, what stands against the request another one.
 Err *request_find_parts(RequestWork *work)
 {
-    TRY(find_named(work));
+    const Read named[] = {
+        {find_item, work}, {find_requester, work}, {find_proxy, work}, {find_pickup, work}};
+    const Read state[] = {{find_loan, work}, {find_queue, work}};
+
+    TRY(tx_together(work->tx, named, 4));
     complete_old_form(work);
     TRY(find_instance(work));
-    tx_together(work->tx, true);
-    Err *err = work->item ? loan_open_of_item(work->tx, work->item->id, &work->loan) : NULL;
-    err = err ? err : find_queue(work);
-    tx_together(work->tx, false);
-    TRY(err);
+    TRY(tx_together(work->tx, state, 2));
     return request_is_title_level(work->request) && work->instance ? find_copies(work) : NULL;
 }
 
@@ -209,7 +227,7 @@ Err *request_bind_item(RequestWork *work, ItemView *item)
     json_set_str(work->request, "itemId", item->id);
     json_set_str(work->request, "holdingsRecordId", item->holdings_record_id);
     TRY(loan_open_of_item(work->tx, item->id, &work->loan));
-    return find_queue(work);
+    return find_queue(work->tx, work);
 }
 
 // --- stored copies

@@ -57,17 +57,37 @@ static Err *count_loan(Tx *tx, const OpenLoan *loan, Counts *counts)
     return NULL;
 }
 
-static Err *count(Tx *tx, Str user_id, bool needs_loans, bool needs_fees, Counts *counts)
-{
-    OpenLoans open = {0};
+typedef struct {
+    Str user_id;
+    bool needs_loans, needs_fees;
+    OpenLoans open;
+    int64_t owed;
+} Holding;
 
-    if (needs_loans) {
-        TRY(loans_open_summary(tx, user_id, &open));
+static Err *read_loans(Tx *tx, void *context)
+{
+    Holding *holding = context;
+
+    return holding->needs_loans ? loans_open_summary(tx, holding->user_id, &holding->open) : NULL;
+}
+
+static Err *read_fees(Tx *tx, void *context)
+{
+    Holding *holding = context;
+
+    return holding->needs_fees ? user_balance(tx, holding->user_id, &holding->owed) : NULL;
+}
+
+static Err *count(Tx *tx, Holding *holding, Counts *counts)
+{
+    const Read reads[] = {{read_loans, holding}, {read_fees, holding}};
+
+    TRY(tx_together(tx, reads, 2));
+    for (size_t i = 0; i < holding->open.len; i++) {
+        TRY(count_loan(tx, &holding->open.at[i], counts));
     }
-    for (size_t i = 0; i < open.len; i++) {
-        TRY(count_loan(tx, &open.at[i], counts));
-    }
-    return needs_fees ? user_balance(tx, user_id, &counts->owed) : NULL;
+    counts->owed = holding->owed;
+    return NULL;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -141,21 +161,21 @@ static void add_in_order(AutomatedBlocks *blocks, const AutomatedBlock *block)
 Err *automated_blocks_of_user(Tx *tx, Str user_id, Str group_id, AutomatedBlocks *out)
 {
     const BlockLimits *limits = NULL;
-    bool needs_loans = false, needs_fees = false;
+    Holding holding = {.user_id = user_id};
     Counts counts = {0};
 
     *out = (AutomatedBlocks){0};
     TRY(block_limits(tx, &limits));
     for (size_t i = 0; i < limits->len; i++) {
         if (is_of_group(&limits->at[i], group_id)) {
-            needs_fees |= limits->at[i].kind == FEES_OWED;
-            needs_loans |= limits->at[i].kind != FEES_OWED;
+            holding.needs_fees |= limits->at[i].kind == FEES_OWED;
+            holding.needs_loans |= limits->at[i].kind != FEES_OWED;
         }
     }
-    if (!needs_loans && !needs_fees) {
+    if (!holding.needs_loans && !holding.needs_fees) {
         return NULL;
     }
-    TRY(count(tx, user_id, needs_loans, needs_fees, &counts));
+    TRY(count(tx, &holding, &counts));
     out->at = NEW_ARRAY(AutomatedBlock, limits->len);
     for (size_t i = 0; i < limits->len; i++) {
         AutomatedBlock block;
