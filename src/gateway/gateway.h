@@ -140,7 +140,6 @@ void gateway_stop(App *app);
 void gateway_handle(Req *req, void *app);
 
 Db *tenant_db(const Tenant *tenant);
-Str tenant_name(const Tenant *tenant);
 // The tenant if it exists; Err 400 text "No such Tenant x".
 WARN_UNUSED Err *tenant_find(App *app, Str id, Tenant **out);
 bool tenant_has_module(const Tenant *tenant, const char *module);

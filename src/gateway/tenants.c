@@ -18,11 +18,6 @@ Db *tenant_db(const Tenant *tenant)
     return atomic_load_explicit(&((Tenant *)tenant)->db, memory_order_acquire);
 }
 
-Str tenant_name(const Tenant *tenant)
-{
-    return tenant->id;
-}
-
 bool tenant_has_module(const Tenant *tenant, const char *module)
 {
     size_t place = module_place(tenant->app->gateway, str_of(module));

@@ -22,9 +22,6 @@ WARN_UNUSED Err *loan_open_of_item(Tx *tx, Str item_id, Json **out);
 WARN_UNUSED Err *loans_open_of_items(Tx *tx, const Str *item_ids, size_t n, Docs *out);
 // The loan of an item that was begun last, open or closed; *out NULL if none.
 WARN_UNUSED Err *loan_newest_of_item(Tx *tx, Str item_id, Json **out);
-// Open loans of a patron, by due date. Reads no closed ones.
-WARN_UNUSED Err *loans_open_of_user(Tx *tx, Str user_id, Docs *out);
-WARN_UNUSED Err *loans_open_count_of_user(Tx *tx, Str user_id, int64_t *out);
 
 // How many items of a kind a patron has (circulation.md 3.4): open loans, claimed returned ones not
 // counted. "" = any type. One statement; loan types count as the item's temporary one, else the
@@ -69,7 +66,6 @@ bool request_is_open(const Json *request);
 // Open requests by position, those without one last. One statement each.
 WARN_UNUSED Err *requests_open_of_item(Tx *tx, Str item_id, Docs *out);
 WARN_UNUSED Err *requests_open_of_instance(Tx *tx, Str instance_id, Docs *out);
-WARN_UNUSED Err *requests_open_of_user(Tx *tx, Str user_id, Docs *out);
 
 // A changed request and how it was read; old NULL = a new one.
 typedef struct {
@@ -96,8 +92,6 @@ WARN_UNUSED Err *circulation_rules_store(Tx *tx, Str text);
 // 400 text if the rules name the policy: for `before_delete` of policies. kind: "loan", "notice"
 // ...
 WARN_UNUSED Err *policy_must_be_unused(Tx *tx, const Json *policy, const char *kind);
-// The value of a circulation setting, shared; *out NULL if absent. No statement once in memory.
-WARN_UNUSED Err *circulation_setting_value(Tx *tx, const char *name, const Json **out);
 // Deletes the scheduled notices of a loan; of one triggering event if not NULL.
 WARN_UNUSED Err *scheduled_notices_drop_of_loan(Tx *tx, Str loan_id, const char *event);
 WARN_UNUSED Err *scheduled_notices_drop_of_request(Tx *tx, Str request_id);

@@ -104,18 +104,6 @@ Err *loans_open_of_items(Tx *tx, const Str *item_ids, size_t n, Docs *out)
         out);
 }
 
-Err *loans_open_of_user(Tx *tx, Str user_id, Docs *out)
-{
-    return tx_where(tx, &loans, "user_id = $1 and status = 'open' order by due_at, id",
-                    ARGS(A_TEXT(str_lower(user_id))), out);
-}
-
-Err *loans_open_count_of_user(Tx *tx, Str user_id, int64_t *out)
-{
-    return tx_count_where(tx, &loans, "user_id = $1 and status = 'open'",
-                          ARGS(A_TEXT(str_lower(user_id))), out);
-}
-
 static Err *take_count(const Row *row, void *context)
 {
     *(int64_t *)context = row_int(row, 0);

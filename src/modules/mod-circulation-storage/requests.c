@@ -93,12 +93,6 @@ Err *requests_open_of_instance(Tx *tx, Str instance_id, Docs *out)
                     ARGS(A_TEXT(str_lower(instance_id))), out);
 }
 
-Err *requests_open_of_user(Tx *tx, Str user_id, Docs *out)
-{
-    return tx_where(tx, &requests, "requester_id = $1 and " IS_OPEN " order by requested_at, id",
-                    ARGS(A_TEXT(str_lower(user_id))), out);
-}
-
 // ---------------------------------------------------------------------------------------------
 // Writing queues
 

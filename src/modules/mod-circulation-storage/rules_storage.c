@@ -62,15 +62,6 @@ static Err *setting_of(Tx *tx, Str name, Json **out)
     return tx_find(tx, &circulation_settings, "name", name, out);
 }
 
-Err *circulation_setting_value(Tx *tx, const char *name, const Json **out)
-{
-    Json *setting = NULL;
-
-    TRY(setting_of(tx, str_of(name), &setting));
-    *out = json_get(setting, "value");
-    return NULL;
-}
-
 // A name that exists gets the new value; the client sees its own record either way.
 Err *setting_create(Req *req)
 {

@@ -8,18 +8,8 @@
 
 extern const Module mod_configuration;
 
-typedef struct {
-    Str locale;       // "en-US"
-    Str zone_name;    // "UTC" if unset or unknown
-    const Zone *zone; // never NULL
-    Str currency;     // "USD"
-} TenantLocale;
-
 // All of these come from memory: no statement unless an entry was changed. Valid until the
 // transaction ends; never change them.
-
-// ORG localeSettings; an unknown time zone counts as UTC, with a warning (decision 38).
-WARN_UNUSED Err *tenant_locale(Tx *tx, const TenantLocale **out);
 
 typedef struct {
     const Json *entry; // the whole record; NULL if there is none

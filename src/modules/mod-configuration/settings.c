@@ -1,5 +1,5 @@
 // Settings of the tenant from memory: what other modules read of mod-configuration.
-// Source: spec/platform.md 5.3, spec/decisions.md 38.
+// Source: spec/platform.md 5.3.
 #include "modules/mod-configuration/configuration.h"
 
 typedef struct {
@@ -10,7 +10,6 @@ typedef struct {
 typedef struct {
     Entry *at;
     size_t len;
-    TenantLocale locale;
 } Entries;
 
 // Values are texts, often JSON in a text.
@@ -48,31 +47,6 @@ static Str text_or(Str text, Str fallback)
     return text.len ? text : fallback;
 }
 
-static TenantLocale locale_of(const Json *value)
-{
-    bool is_known = false;
-    Str name = json_str(value, "timezone");
-    TenantLocale locale = {
-        .locale = text_or(json_str(value, "locale"), S("en-US")),
-        .zone_name = S("UTC"),
-        .zone = zone_utc(),
-        .currency = text_or(json_str(value, "currency"), S("USD")),
-    };
-
-    if (!name.len) {
-        return locale;
-    }
-    const Zone *zone = zone_of(name, &is_known);
-    if (!is_known) {
-        log_line(LOG_WARN, "mod-configuration", "unknown time zone " STR_FMT " counts as UTC",
-                 STR_ARG(name));
-        return locale;
-    }
-    locale.zone = zone;
-    locale.zone_name = name;
-    return locale;
-}
-
 static Err *build_entries(Tx *tx, void **out)
 {
     Docs docs = {0};
@@ -91,8 +65,6 @@ static Err *build_entries(Tx *tx, void **out)
             {doc, value_of(doc), changed_at},
         };
     }
-    const Entry *locale = entries_find(entries, "ORG", "localeSettings", NULL);
-    entries->locale = locale_of(locale ? locale->setting.value : NULL);
     *out = entries;
     return NULL;
 }
@@ -106,16 +78,6 @@ static Err *entries_read(Tx *tx, const Entries **out)
 
     TRY(tx_derived(tx, &entries_derived, &value));
     *out = value;
-    return NULL;
-}
-
-Err *tenant_locale(Tx *tx, const TenantLocale **out)
-{
-    METER("mod-configuration");
-    const Entries *entries = NULL;
-
-    TRY(entries_read(tx, &entries));
-    *out = &entries->locale;
     return NULL;
 }
 

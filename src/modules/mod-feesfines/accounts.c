@@ -63,15 +63,6 @@ Err *accounts_open_of_loan(Tx *tx, Str loan_id, Docs *out)
                     ARGS(A_TEXT(str_lower(loan_id))), out);
 }
 
-Err *loan_has_accounts(Tx *tx, Str loan_id, bool *out)
-{
-    int64_t n = 0;
-
-    TRY(tx_count_where(tx, &accounts, "loan_id = $1", ARGS(A_TEXT(str_lower(loan_id))), &n));
-    *out = n > 0;
-    return NULL;
-}
-
 static LoanDebt *debt_of(const LoanDebts *debts, Str loan_id)
 {
     for (size_t i = 0; i < debts->len; i++) {

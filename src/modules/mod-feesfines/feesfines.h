@@ -34,8 +34,6 @@ void money_set(Json *doc, const char *path, Money money); // as a JSON number
 
 WARN_UNUSED Err *accounts_of_loan(Tx *tx, Str loan_id, Docs *out);
 WARN_UNUSED Err *accounts_open_of_loan(Tx *tx, Str loan_id, Docs *out);
-// Any account, open or closed, of the loan.
-WARN_UNUSED Err *loan_has_accounts(Tx *tx, Str loan_id, bool *out);
 
 // What remains to be paid, per loan; loans without open account are left out.
 typedef struct {

@@ -142,25 +142,6 @@ Str item_loan_type_id(const Json *item)
     return temporary.len ? temporary : json_str(item, "permanentLoanTypeId");
 }
 
-Str item_call_number_text(const Json *item)
-{
-    Str parts[3];
-    size_t n = 0;
-    static const char *const paths[] = {
-        "effectiveCallNumberComponents.prefix",
-        "effectiveCallNumberComponents.callNumber",
-        "effectiveCallNumberComponents.suffix",
-    };
-
-    for (size_t i = 0; i < 3; i++) {
-        Str part = str_trim(json_str(item, paths[i]));
-        if (part.len) {
-            parts[n++] = part;
-        }
-    }
-    return str_join(parts, n, S(" "));
-}
-
 // ---------------------------------------------------------------------------------------------
 // Locations and reference data
 

@@ -47,8 +47,6 @@ WARN_UNUSED Err *item_status_set(Tx *tx, Json *item, Str status);
 
 // The loan type that counts: temporary, else permanent.
 Str item_loan_type_id(const Json *item);
-// "prefix number suffix" of the effective call number, what is blank left out.
-Str item_call_number_text(const Json *item);
 
 // ---------------------------------------------------------------------------------------------
 // Locations and reference data, from memory: shared, read only, valid in this transaction

@@ -241,14 +241,3 @@ Err *permissions_of_user(Tx *tx, Str user_id, const PermissionSet **out)
     *out = keep(table, graph, user_id, user);
     return NULL;
 }
-
-Err *permissions_version(Tx *tx, uint64_t *out)
-{
-    const PermissionGraph *graph = NULL;
-    const void *value = NULL;
-    TRY(permission_graph(tx, &graph));
-    TRY(tx_derived(tx, &table_derived, &value));
-    const UserTable *table = value;
-    *out = graph->serial > table->serial ? graph->serial : table->serial;
-    return NULL;
-}

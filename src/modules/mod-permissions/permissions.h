@@ -17,6 +17,3 @@ WARN_UNUSED Err *permissions_of_user(Tx *tx, Str user_id, const PermissionSet **
 WARN_UNUSED Err *permissions_top_level(Tx *tx, StrList *names);
 // The records of these names, in no order; unknown names are left out.
 WARN_UNUSED Err *permissions_by_names(Tx *tx, const StrList *names, Docs *out);
-// Rises with every change of permissions or of who has them, while the process runs: for caches of
-// what was made from them.
-WARN_UNUSED Err *permissions_version(Tx *tx, uint64_t *out);

@@ -23,12 +23,6 @@ Err *user_by_barcode(Tx *tx, Str barcode, Json **out)
     return tx_find(tx, &users, "barcode", barcode, out);
 }
 
-Err *users_by_ids(Tx *tx, const Str *ids, size_t n, Docs *out)
-{
-    METER("mod-users");
-    return tx_get_many(tx, &users, ids, n, out);
-}
-
 bool user_is_active(const Json *user)
 {
     return json_flag(user, "active", false);

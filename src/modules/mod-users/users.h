@@ -14,8 +14,6 @@ WARN_UNUSED Err *user_by_name(Tx *tx, Str username, Json **out);
 WARN_UNUSED Err *user_by_id(Tx *tx, Str id, Json **out);
 // By barcode, as it is, ignoring case and accents (decision 17). NULL if none.
 WARN_UNUSED Err *user_by_barcode(Tx *tx, Str barcode, Json **out);
-// Several in few statements, in no order; unknown ids are left out. Groups are cached: tx_ref.
-WARN_UNUSED Err *users_by_ids(Tx *tx, const Str *ids, size_t n, Docs *out);
 bool user_is_active(const Json *user);
 // Takes away the right to log in and to borrow, as an ordinary change of the record.
 WARN_UNUSED Err *user_deactivate(Tx *tx, Str id);
