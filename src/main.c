@@ -15,7 +15,7 @@ static const struct {
     {"bench", bench_main, "performance lab: play plans, make data, measure the floor"},
     {"tenant", tenant_main, "make a library with its first administrator"},
     {"load", load_main, "load records from files or from a dump of FOLIO's database"},
-    {"migrate", migrate_main, "bring all databases to this program's version"},
+    {"migrate", migrate_main, "bring databases to this program's version, or to another system"},
     {"backup", backup_main, "copy the databases while the server runs"},
     {"routes", routes_main, "list every route with its permission"},
     {"config", config_main, "list every option with its value and where it comes from"},

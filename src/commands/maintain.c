@@ -1,17 +1,16 @@
 // octavo migrate and backup: the administrator's commands beside a running or stopped server.
-#include "commands/commands.h"
+#include "commands/copy.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
-int migrate_main(int argc, char **argv)
+static int update_all(const CommandLine *line)
 {
-    CommandLine line = command_line(argc, argv, "migrate --data DIR", NULL);
     StrList names = {0};
     App app;
 
     // Starting the gateway brings the process's own database up to date.
-    Err *err = command_open(&line, false, &app);
+    Err *err = command_open(line, false, &app);
     if (err) {
         return command_fail(err);
     }
@@ -30,6 +29,29 @@ int migrate_main(int argc, char **argv)
     }
     command_close(&app);
     return err ? command_fail(err) : 0;
+}
+
+int migrate_main(int argc, char **argv)
+{
+    Str from = {0}, to = {0}, tenant = {0};
+    const CommandOption own[] = {
+        {"from", "copy from here: sqlite:FOLDER, sqlite:FOLDER/TENANT.db, postgres://...", &from,
+         false},
+        {"to", "copy to here; goes on where an earlier run was stopped", &to, false},
+        {"tenant", "copy only this tenant", &tenant, false},
+        {0}};
+    CommandLine line = command_line(
+        argc, argv, "migrate --data DIR | --database URL | --from PLACE --to PLACE", own);
+
+    if (!from.len && !to.len) {
+        return update_all(&line);
+    }
+    if (!from.len || !to.len) {
+        return command_fail(err_text(400, "say both: --from PLACE --to PLACE"));
+    }
+    int code = copy_main(&line, from, to, tenant);
+    config_free(line.config);
+    return code;
 }
 
 static Err *backup_all(Store *store, Str only, Str to)

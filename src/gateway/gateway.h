@@ -136,6 +136,8 @@ int64_t app_int(const App *app, const char *name, int64_t fallback);
 // Starts the gateway on an open store: own tables, supertenant, routes, timers. Opens app->own.
 WARN_UNUSED Err *gateway_start(App *app);
 void gateway_stop(App *app);
+// Makes every collection of the program known to the store.
+void gateway_register(const Module *const *modules);
 // Answers one request: the `handle` of the gateway's listener.
 void gateway_handle(Req *req, void *app);
 
@@ -146,6 +148,8 @@ bool tenant_has_module(const Tenant *tenant, const char *module);
 // Brings the tables of the tenant's enabled modules to this program's descriptors (octavo migrate).
 WARN_UNUSED Err *tenant_migrate(App *app, Tenant *tenant);
 WARN_UNUSED Err *tenant_create(App *app, Str id, Str name, Str description);
+// Takes the entry of a tenant whose database was copied from another store into the list.
+WARN_UNUSED Err *tenant_adopt(App *app, Store *from, Str id);
 // Enables modules as POST /_/proxy/tenants/{t}/install does; NULL names = all.
 WARN_UNUSED Err *tenant_enable(App *app, Str tenant, const char *const *modules, bool reference,
                                bool sample);

@@ -87,6 +87,7 @@ size_t module_place(const Gateway *gateway, Str id_or_name);
 
 extern const Collection own_tenants, own_descriptors, own_env, own_keys, own_jobs, own_deployments;
 
+void own_register(void);
 WARN_UNUSED Err *own_open(App *app);
 // Reads in a transaction of its own; *out NULL if there is none.
 WARN_UNUSED Err *own_find(App *app, const Collection *of, const char *column, Str value,

@@ -27,6 +27,11 @@ static const Collection *const own_collections[] = {
     &own_tenants, &own_descriptors, &own_env, &own_keys, &own_jobs, &own_deployments,
 };
 
+void own_register(void)
+{
+    store_register(own_collections, sizeof own_collections / sizeof *own_collections);
+}
+
 Err *own_open(App *app)
 {
     if (!app->own) {

@@ -113,6 +113,20 @@ void gateway_stop(App *app)
     arena_free(arena);
 }
 
+void gateway_register(const Module *const *modules)
+{
+    const Collection *own[] = {&idempotent_answers};
+
+    own_register();
+    store_register(jobs_collections, JOBS_COLLECTIONS);
+    store_register(own, 1);
+    for (size_t i = 0; modules[i]; i++) {
+        const Collection *const *tables = NULL;
+        size_t n = module_tables(modules[i], &tables);
+        store_register(tables, n);
+    }
+}
+
 size_t gateway_routes(const Module *const *modules, const RouteEntry **out)
 {
     const Module **list = NULL;

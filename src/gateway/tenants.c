@@ -311,6 +311,30 @@ Err *tenant_create(App *app, Str id, Str name, Str description)
     return err;
 }
 
+typedef struct {
+    Str id;
+    Json *doc;
+} Adoption;
+
+static Err *entry_read(Tx *tx, void *context)
+{
+    Adoption *adoption = context;
+    return tx_find(tx, &own_tenants, "tenant_id", adoption->id, &adoption->doc);
+}
+
+Err *tenant_adopt(App *app, Store *from, Str id)
+{
+    Adoption adoption = {.id = id};
+    Db *own = NULL;
+
+    TRY(db_open(from, S("octavo"), false, &own));
+    TRY(tx_run(own, &(TxOptions){.kind = READ}, entry_read, &adoption));
+    if (!adoption.doc) {
+        return err_text(404, "Tenant " STR_FMT " not found", STR_ARG(id));
+    }
+    return own_save(app, &own_tenants, "tenant_id", "tenantId", adoption.doc);
+}
+
 static Err *drop_locked(App *app, Str id)
 {
     Tenant *tenant = NULL;

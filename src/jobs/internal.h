@@ -27,7 +27,7 @@ Err *bus_deliver(Tx *tx, const TenantAccess *access, const Event *events, size_t
 // One slice of work on each job that is due; *next is when to look again (NEVER: no job waits).
 Err *jobs_run_due(Db *db, Time now, Time *next);
 
-extern const Collection jobs_table, relay_positions, dead_letters;
+extern const Collection jobs_table, dead_letters;
 // `reader`: who could not take it, "subscribers" or "sink".
 Err *dead_letter_add(Tx *tx, const Event *event, const char *reader, Str error);
 

@@ -45,6 +45,8 @@ enum {
     JOBS_COLLECTIONS = 3,
 };
 extern const Collection *const jobs_collections[];
+// One of them: how far the relay has delivered the outbox, as "seq".
+extern const Collection relay_positions;
 
 // ---------------------------------------------------------------------------------------------
 // Timers

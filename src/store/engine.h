@@ -43,6 +43,8 @@ const Field *field_by_column(const Collection *of, Str column);
 const Field *field_by_cql_name(const Collection *of, Str name);
 bool field_has_column(const Field *field);
 bool same_table(const Collection *a, const Collection *b);
+// The known collection of a table, or NULL.
+const Collection *collection_of_table(Str table);
 
 // ---------------------------------------------------------------------------------------------
 // Side values
@@ -146,6 +148,9 @@ Err *invalid_id(const Collection *of, Str id);
 WARN_UNUSED Err *row_insert(Tx *tx, const Shape *shape, const Json *doc, Str text);
 // Deletes the record with this text.
 WARN_UNUSED Err *record_delete(Tx *tx, const Collection *of, const Known *record);
+
+// Appends events as they are; only their numbers are new.
+WARN_UNUSED Err *outbox_restore(Tx *tx, const Event *events, size_t n);
 
 // SQL text helpers.
 void sql_name(Buf *sql, const char *name);

@@ -319,6 +319,9 @@ static Err *refill_batch(Tx *tx, void *context)
     TRY(sql_rows(tx, str_z(sql),
                  ARGS(A_INT(refill->last_pk), A_INT(refill->recorded.filled), A_INT(REFILL_ROWS)),
                  take_unfilled, refill));
+    if (refill->len && !refill->last_pk) {
+        log_line(LOG_INFO, "store", "filling the side columns of %s", refill->shape->of->table);
+    }
     for (size_t i = 0; i < refill->len; i++) {
         TRY(row_refill(tx, refill, &refill->rows[i]));
         refill->last_pk = refill->rows[i].pk;
@@ -337,7 +340,6 @@ static Err *table_refill(Db *db, const Shape *shape, const Recorded *recorded)
     TxOptions options = {.kind = WRITE, .is_batch = true};
 
     *refill = (Refill){.shape = shape, .recorded = *recorded};
-    log_line(LOG_INFO, "store", "filling the side columns of %s", shape->of->table);
     while (!refill->recorded.is_ready) {
         ArenaMark mark = arena_mark(arena_current());
         TRY(tx_run(db, &options, refill_batch, refill));

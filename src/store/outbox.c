@@ -198,25 +198,41 @@ static Err *insert_rows(Tx *tx, struct PendingEvent **from, size_t n)
     return sql_exec(tx, str_z(buf_str(&sql)), (Args){args, count}, NULL, NULL);
 }
 
+static Err *insert_list(Tx *tx, struct PendingEvent *first)
+{
+    size_t left = 0;
+
+    for (const struct PendingEvent *one = first; one; one = one->next) {
+        left++;
+    }
+    while (left) {
+        size_t n = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
+        TRY(insert_rows(tx, &first, n));
+        left -= n;
+    }
+    return NULL;
+}
+
 Err *outbox_flush(Tx *tx)
 {
     TxExtra *extra = *tx_extra(tx);
-    size_t left = 0;
 
     if (!extra) {
         return NULL;
     }
-    for (struct PendingEvent *one = extra->first_event; one; one = one->next) {
-        left++;
-    }
-    struct PendingEvent *next = extra->first_event;
-    while (left) {
-        size_t n = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
-        TRY(insert_rows(tx, &next, n));
-        left -= n;
-    }
+    struct PendingEvent *first = extra->first_event;
     extra->first_event = extra->last_event = NULL;
-    return NULL;
+    return insert_list(tx, first);
+}
+
+Err *outbox_restore(Tx *tx, const Event *events, size_t n)
+{
+    struct PendingEvent *pending = NEW_ARRAY(struct PendingEvent, n);
+
+    for (size_t i = 0; i < n; i++) {
+        pending[i] = (struct PendingEvent){events[i], i + 1 < n ? &pending[i + 1] : NULL};
+    }
+    return n ? insert_list(tx, pending) : NULL;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -215,6 +215,18 @@ static bool is_second_of_table(size_t i)
     return false;
 }
 
+const Collection *collection_of_table(Str table)
+{
+    const Collection *found = NULL;
+
+    pthread_mutex_lock(&shapes_lock);
+    for (size_t i = 0; i < known_count && !found; i++) {
+        found = str_eq_z(table, known[i]->table) ? known[i] : NULL;
+    }
+    pthread_mutex_unlock(&shapes_lock);
+    return found;
+}
+
 size_t references_to(const Collection *target, Reference *out, size_t max)
 {
     size_t n = 0;

@@ -173,6 +173,28 @@ WARN_UNUSED Err *db_purge(Db *db, const Collection *const *collections, size_t n
 // A consistent copy of the database as a file.
 WARN_UNUSED Err *db_backup(Db *db, const char *file);
 
+// Copying into a database of another store and backend. Nobody else may use the two meanwhile.
+typedef struct {
+    // Records {"id","seq"} that say how far readers of the outbox are: the target numbers its
+    // events anew.
+    const Collection *positions;
+    void (*progress)(void *context, const char *table, int64_t records); // or NULL
+    void *context;
+    bool may_be_complete; // data without notes of a copy are complete: nothing is copied
+    int64_t records;      // filled: copied by this run
+    bool goes_on;         // filled: an earlier run had begun
+    bool is_complete;     // filled: and had ended, see may_be_complete
+} DbCopy;
+
+// Copies everything; the target is empty (400 else), or filled by a copy that broke off: it goes on
+// where that stopped. Every table of the source must be known (store_register).
+WARN_UNUSED Err *db_copy_begin(Db *to, DbCopy *copy); // only marks the target; db_copy does it too
+WARN_UNUSED Err *db_copy(Db *from, Db *to, DbCopy *copy);
+// Compares both sides by counts and checksums of all contents; a sentence for each difference.
+WARN_UNUSED Err *db_compare(Db *from, Db *to, const DbCopy *copy, StrList *differences);
+// The target is complete: it is no longer taken for a copy that broke off.
+WARN_UNUSED Err *db_copy_end(Db *to);
+
 // ---------------------------------------------------------------------------------------------
 // Transactions
 

@@ -98,7 +98,7 @@ static inline Err *take_text(const Row *row, void *list)
 
 static inline Err *read_notes(Tx *tx, void *list)
 {
-    return tx_rows(tx, "select text from note order by rowid", NO_ARGS, take_text, list);
+    return tx_rows(tx, "select text from note order by pk", NO_ARGS, take_text, list);
 }
 
 // The texts of all notes in the order of writing, separated by blanks.
