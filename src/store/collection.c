@@ -173,23 +173,37 @@ static Err *take_count(const Row *row, void *context)
     return NULL;
 }
 
-Err *tx_where_in(Tx *tx, const Collection *of, const WhereIn *in, Docs *out)
+// One value is compared: a list would be unpacked first, which costs more than the look-up.
+static Err *rows_where_in(ManyRows *rows, const WhereIn *in)
 {
-    Docs docs = {0};
-    ManyRows rows = {tx, of, &docs, 0};
+    const Dialect *dialect = tx_dialect(rows->tx);
+    bool is_one = in->n == 1;
     Buf sql = buf_new(arena_current(), SQL_MAX);
 
-    buf_fmt(&sql, "select pk, doc from \"%s\" where ", of->table);
-    tx_dialect(tx)->ids_in(&sql, in->column, 1);
+    buf_fmt(&sql, "select pk, doc from \"%s\" where ", rows->of->table);
+    if (is_one) {
+        buf_fmt(&sql, "%s = $1", in->column);
+    } else {
+        dialect->ids_in(&sql, in->column, 1);
+    }
     if (in->where) {
         buf_fmt(&sql, " and %s", in->where);
     }
     const char *text = str_z(buf_str(&sql));
     for (size_t i = 0; i < in->n; i += IDS_AT_ONCE) {
         size_t count = in->n - i < IDS_AT_ONCE ? in->n - i : IDS_AT_ONCE;
-        Arg ids = A_TEXT(tx_dialect(tx)->ids(in->values + i, count));
-        TRY(sql_rows(tx, text, (Args){&ids, 1}, take_rows, &rows));
+        Arg some = A_TEXT(is_one ? in->values[0] : dialect->ids(in->values + i, count));
+        TRY(sql_rows(rows->tx, text, (Args){&some, 1}, take_rows, rows));
     }
+    return NULL;
+}
+
+Err *tx_where_in(Tx *tx, const Collection *of, const WhereIn *in, Docs *out)
+{
+    Docs docs = {0};
+    ManyRows rows = {tx, of, &docs, 0};
+
+    TRY(rows_where_in(&rows, in));
     *out = docs;
     return NULL;
 }
@@ -312,15 +326,7 @@ Err *tx_get_many(Tx *tx, const Collection *of, const Str *ids, size_t n, Docs *o
     }
     n = strs_unique(unique, n);
     TRY(many_from_memory(&rows, unique, n, &rest));
-    Buf sql = buf_new(arena_current(), SQL_MAX);
-    buf_fmt(&sql, "select pk, doc from \"%s\" where ", of->table);
-    tx_dialect(tx)->ids_in(&sql, "id", 1);
-    const char *text = str_z(buf_str(&sql));
-    for (size_t i = 0; i < rest.len; i += IDS_AT_ONCE) {
-        size_t count = rest.len - i < IDS_AT_ONCE ? rest.len - i : IDS_AT_ONCE;
-        Arg some = A_TEXT(tx_dialect(tx)->ids(rest.at + i, count));
-        TRY(sql_rows(tx, text, (Args){&some, 1}, take_rows, &rows));
-    }
+    TRY(rows_where_in(&rows, &(WhereIn){.column = "id", .values = rest.at, .n = rest.len}));
     *out = docs;
     return NULL;
 }

@@ -97,7 +97,7 @@ static bool pk_next(List *list, int64_t *pk)
 static void chunk_start(List *list)
 {
     if (!list->slots) {
-        list->slots = NEW_ARRAY(Slot, CHUNK_ROWS);
+        list->slots = NEW_ARRAY(Slot, list->limit < CHUNK_ROWS ? (size_t)list->limit : CHUNK_ROWS);
         list->bytes = buf_new(arena_current(), TEXTS_MAX);
     }
     buf_clear(&list->bytes);

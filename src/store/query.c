@@ -248,6 +248,22 @@ static bool can_list(const Collection *of, const Cql *clause, const Field **fiel
            !(*field)->compute_term;
 }
 
+// One value is compared: a list would be unpacked first, which costs more than the look-up.
+static Node *values_node(Planner *planner, const Field *field, const StrList *values)
+{
+    const char *column = field ? str_fmt("\"%s\"", field->column).at : "id";
+    Buf sql = buf_new(arena_current(), SQL_MAX);
+
+    if (values->len == 1) {
+        buf_fmt(&sql, "%s = $%d", column, planner_add(planner, A_TEXT(values->at[0])));
+    } else {
+        const Dialect *dialect = tx_dialect(planner->tx);
+        int n = planner_add(planner, A_TEXT(dialect->ids(values->at, values->len)));
+        dialect->ids_in(&sql, column, n);
+    }
+    return node_sql(buf_str(&sql));
+}
+
 // All operands with the index of operand `first` become one node, or one per value where they are
 // not plain equality. They are marked done.
 static Err *or_group(Planner *planner, const Cql *cql, size_t first, bool *is_done, Nodes *nodes)
@@ -271,11 +287,7 @@ static Err *or_group(Planner *planner, const Cql *cql, size_t first, bool *is_do
         }
     }
     if (values.len) {
-        Buf sql = buf_new(arena_current(), SQL_MAX);
-        int n = planner_add(planner, A_TEXT(tx_dialect(planner->tx)->ids(values.at, values.len)));
-        const char *column = field ? str_fmt("\"%s\"", field->column).at : "id";
-        tx_dialect(planner->tx)->ids_in(&sql, column, n);
-        nodes->at[nodes->len++] = node_sql(buf_str(&sql));
+        nodes->at[nodes->len++] = values_node(planner, field, &values);
     }
     return NULL;
 }

@@ -109,6 +109,8 @@ void conn_share_cache(Conn *conn)
 static int set_up(Conn *conn, ConnKind kind)
 {
     sqlite3_busy_timeout(conn->handle, kind == CONN_CHECKPOINT ? 0 : BUSY_TIMEOUT_MS);
+    // A plan does not hang on bound values: SQLite would prepare such statements at each run.
+    sqlite3_db_config(conn->handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
     if (kind == CONN_READER) {
         int code = sqlite3_exec(conn->handle,
                                 "pragma query_only=on; pragma temp_store=file;"

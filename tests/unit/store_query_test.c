@@ -2,6 +2,7 @@
 #include "library.h"
 
 #include "store/query.h"
+#include "store/sqlite.h"
 
 #include <stdio.h>
 
@@ -366,6 +367,44 @@ static void queries_on_indexed_fields_neither_scan_nor_sort(void **state)
     }
 }
 
+// Since it was asked last.
+static int prepared_again(Tx *tx)
+{
+    sqlite3 *handle = ((Conn *)tx->conn)->handle;
+    int n = 0;
+
+    for (sqlite3_stmt *one = NULL; (one = sqlite3_next_stmt(handle, one));) {
+        n += sqlite3_stmt_status(one, SQLITE_STMTSTATUS_REPREPARE, 1);
+    }
+    return n;
+}
+
+static void statements_are_prepared_once_whatever_their_values(void **state)
+{
+    static const struct {
+        const char *begin, *end;
+    } queries[] = {
+        {"note=\"Gift ", "\""},                                              // LIKE on a bound text
+        {"status.name==\"", "*\""},                                          // and on an index
+        {"shelfId==00000000-0000-4000-8000-00000000000", " and lost==true"}, // a key's condition
+    };
+    if (!test_is_embedded()) {
+        skip_because("it looks at SQLite's statements");
+    }
+    Tx *tx = begin(*state, WRITE);
+    Docs docs;
+    add_books(tx);
+    (void)prepared_again(tx); // by the first use of the tables
+
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        for (int n = 0; n < 3; n++) {
+            Str query = str_fmt("%s%d%s", queries[i].begin, n, queries[i].end);
+            assert_ok(tx_list(tx, &books, query, 10, &docs));
+        }
+        assert_int_equal(prepared_again(tx), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +418,7 @@ int main(void)
         TEST(conditions_of_the_caller_hold_beside_the_query),
         TEST(a_scan_beyond_its_budget_names_the_field),
         TEST(queries_on_indexed_fields_neither_scan_nor_sort),
+        TEST(statements_are_prepared_once_whatever_their_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
