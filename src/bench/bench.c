@@ -28,6 +28,7 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
+    {"run", bench_run, "run an experiment: all configurations, result and report"},
     {"play", bench_play, "run one load plan against a server"},
     {"data", bench_data, "make a library by recipe, restore it, check it"},
     {"floor", bench_floor, "measure what one check-out costs at least on this machine"},

@@ -5,5 +5,7 @@
 
 // octavo bench play|floor|...
 int bench_main(int argc, char **argv);
+// octavo bench run: runs an experiment.
+int bench_run(int argc, char **argv);
 // octavo bench play: runs one load plan against a server.
 int bench_play(int argc, char **argv);

@@ -16,6 +16,8 @@ enum {
     TICK_MS = 10,
     SECOND_NS = 1000000000,
     LAG_LIMIT_US = 5000,
+    P99_MIN = 500,
+    P95_MIN = 100,
 };
 #define BUSY_LIMIT   0.8
 #define STEADY_MIN_S 0.2
@@ -28,6 +30,7 @@ typedef struct {
     int loop_len;
     int64_t ramp_end_ns, end_ns; // latest of all groups
     int64_t steady_ns;           // 0: not yet
+    bool is_ready;               // for it
     Tallies earlier;             // before it
     Slow earlier_slow[SLOW_MAX];
     size_t earlier_slow_len;
@@ -236,6 +239,9 @@ static void begin_steady(Watch *watch, int64_t now)
 {
     end_second(watch, now);
     watch->steady_ns = now;
+    if (watch->run->options->steady) {
+        watch->run->options->steady(watch->run->options->context);
+    }
     if (watch->run->options->steady_s > 0) {
         watch->end_ns = now + (int64_t)(watch->run->options->steady_s * 1e9);
     }
@@ -251,6 +257,21 @@ static void begin_steady(Watch *watch, int64_t now)
 static bool is_cancelled(const Run *run)
 {
     return stop_requested || (run->options->cancel && atomic_load(run->options->cancel));
+}
+
+// Says once that this plan is ready.
+static bool are_others_ready(Watch *watch)
+{
+    _Atomic int *not_ready = watch->run->options->not_ready;
+
+    if (!not_ready) {
+        return true;
+    }
+    if (!watch->is_ready) {
+        watch->is_ready = true;
+        atomic_fetch_sub(not_ready, 1);
+    }
+    return atomic_load(not_ready) <= 0;
 }
 
 static void sleep_until(int64_t until_ns)
@@ -283,7 +304,7 @@ static void watch_phase(Watch *watch)
             continue;
         }
         if (!watch->steady_ns && now >= warm_ns &&
-            atomic_load(&run->finished_one) >= run->user_count) {
+            atomic_load(&run->finished_one) >= run->user_count && are_others_ready(watch)) {
             begin_steady(watch, now);
             next_ns = now + SECOND_NS;
         } else if (now >= next_ns) {
@@ -291,6 +312,8 @@ static void watch_phase(Watch *watch)
             next_ns += SECOND_NS;
         }
     }
+    // Nobody waits for one that has ended.
+    (void)are_others_ready(watch);
     atomic_store(&run->stop, true);
 }
 
@@ -307,8 +330,11 @@ static void judge_driver(Watch *watch)
         result->cpu_s += cpu_s;
         result->busiest = share > result->busiest ? share : result->busiest;
     }
-    result->is_limited =
-        result->busiest > BUSY_LIMIT || (beats && hist_percentile(beats, 99) > LAG_LIMIT_US);
+    // Few beats say little about rare delays.
+    int64_t n = beats ? hist_count(beats) : 0;
+    double percent = n >= P99_MIN ? 99 : n >= P95_MIN ? 95 : 50;
+    result->late_us = n ? hist_percentile(beats, percent) : 0;
+    result->is_limited = result->busiest > BUSY_LIMIT || result->late_us > LAG_LIMIT_US;
 }
 
 static void sum_up(Watch *watch, int64_t end_ns)

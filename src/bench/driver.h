@@ -52,7 +52,11 @@ typedef struct {
     // Called once a second while the main groups run, and at the end.
     void (*progress)(const Progress *progress, void *context);
     void (*second)(const Second *second, void *context);
+    void (*steady)(void *context); // the steady window begins
     void *context;
+    // Plans that run beside each other begin their steady windows together: how many of them are
+    // not ready yet. NULL = this one is alone.
+    _Atomic int *not_ready;
     const _Atomic bool *cancel; // true: ends as if its time were over; NULL = nobody does
 } DriverOptions;
 
@@ -89,6 +93,7 @@ typedef struct {
     double cpu_s;     // of the driver's threads during the window
     double busiest;   // share of a core that the busiest loop used during the window
     bool is_limited;  // the driver was the limit: figures do not describe the server
+    int64_t late_us;  // how late its loop ran, by the percentile that is_limited was judged by
     bool was_stopped; // by on_error stoptest
     FailureSample samples[FAIL_CLASSES * SAMPLES_PER_CLASS];
     size_t sample_len;
