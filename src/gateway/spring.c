@@ -25,8 +25,9 @@ static Err *invalid(Str message)
     return spring_error(422, "VALIDATION_ERROR", message);
 }
 
-Err *spring_error_of(Err *err)
+Err *spring_error_of(Req *req, Err *err)
 {
+    err = err || !req->tx ? err : tx_flush(req->tx);
     if (!err || err->body.len) {
         return err;
     }
@@ -135,7 +136,7 @@ static Err *list(Req *req, const Collection *of)
 
 Err *spring_list(Req *req)
 {
-    return spring_error_of(list(req, req->route->collection));
+    return spring_error_of(req, list(req, req->route->collection));
 }
 
 static Err *create(Req *req, const Collection *of)
@@ -149,7 +150,7 @@ static Err *create(Req *req, const Collection *of)
 
 Err *spring_create(Req *req)
 {
-    return spring_error_of(create(req, req->route->collection));
+    return spring_error_of(req, create(req, req->route->collection));
 }
 
 // Runs a route of one record when the id is one.
@@ -158,7 +159,7 @@ static Err *with_id(Req *req, Err *(*route)(Req *))
     Str id;
 
     TRY(spring_id(req, 0, &id));
-    return spring_error_of(route(req));
+    return spring_error_of(req, route(req));
 }
 
 Err *spring_get(Req *req)

@@ -8,8 +8,8 @@
 Err *spring_error(int status, const char *code, Str message);
 // The same error in Spring's form; what is wrong with a member is told with its name: 404
 // NOT_FOUND_ERROR, 400, 409 and 422 as 422 VALIDATION_ERROR; what has a body of its own, and
-// anything else, stays as it is. NULL stays NULL.
-Err *spring_error_of(Err *err);
+// anything else, stays as it is. NULL stays NULL, when all writes so far are answered.
+Err *spring_error_of(Req *req, Err *err);
 // 404 "<resource> with ID [<id>] was not found".
 Err *spring_not_found(const char *resource, Str id);
 

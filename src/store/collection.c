@@ -86,7 +86,7 @@ Err *tx_get(Tx *tx, const Collection *of, Str id, Json **out)
 
 Err *tx_get_locked(Tx *tx, const Collection *of, Str id, Json **out)
 {
-    const char *lock = tx_dialect(tx)->lock_row;
+    const char *lock = tx_writes(tx) ? tx_dialect(tx)->lock_row : "";
     Known record = {0};
 
     id = str_lower(id);

@@ -328,6 +328,7 @@ const Backend backend_postgres = {
     .rollback = pg_rollback,
     .rows = pg_rows,
     .exec = pg_exec,
+    .flush = pg_tx_flush,
     .counts_round_trips = true,
     .together = pg_together,
     .together_pause = pg_together_pause,

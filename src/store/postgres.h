@@ -121,6 +121,7 @@ void pg_rollback(Tx *tx);
 WARN_UNUSED Err *pg_tx_start(Tx *tx);
 // Takes all answers; the error of the first that failed in the client's words. Counts a round trip.
 WARN_UNUSED Err *pg_tx_receive(Tx *tx, PGresult **last);
+WARN_UNUSED Err *pg_tx_flush(Tx *tx);
 
 // Reads of one round trip (postgres_together.c). *answer: rows that are here already. An error: the
 // statement was sent, or is on its way, and the function that asks shall be called again.

@@ -149,6 +149,13 @@ Err *pg_tx_receive(Tx *tx, PGresult **last)
     return err;
 }
 
+Err *pg_tx_flush(Tx *tx)
+{
+    const PgConn *conn = tx->conn;
+
+    return conn && conn->first_sent && !tx->has_ended ? pg_tx_receive(tx, NULL) : NULL;
+}
+
 // ---------------------------------------------------------------------------------------------
 // End
 

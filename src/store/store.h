@@ -217,6 +217,10 @@ void tx_rollback(Tx *tx);
 WARN_UNUSED Err *tx_run(Db *db, const TxOptions *options, Err *(*work)(Tx *tx, void *context),
                         void *context);
 
+// Waits for the answers to all writes so far, for who has own words for their errors. Else an error
+// of a write may come with a later read or with the commit.
+WARN_UNUSED Err *tx_flush(Tx *tx);
+
 Db *tx_db(const Tx *tx);
 Time tx_now(const Tx *tx);
 Str tx_user_id(const Tx *tx);

@@ -328,6 +328,11 @@ Err *tx_run(Db *db, const TxOptions *options, Err *(*work)(Tx *tx, void *context
     return tx_commit(tx);
 }
 
+Err *tx_flush(Tx *tx)
+{
+    return tx->backend->flush ? tx->backend->flush(tx) : NULL;
+}
+
 Db *tx_db(const Tx *tx)
 {
     return tx->db;
@@ -472,6 +477,11 @@ Err *tx_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void 
 Err *tx_exec(Tx *tx, const char *sql, Args args, int64_t *changed)
 {
     return sql_exec(tx, sql, args, changed, NULL);
+}
+
+bool tx_writes(const Tx *tx)
+{
+    return tx->kind == WRITE;
 }
 
 const Dialect *tx_dialect(const Tx *tx)

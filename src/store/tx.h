@@ -30,6 +30,7 @@ typedef struct Backend {
     Err *(*rows)(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
                  void *context);
     Err *(*exec)(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViolation *on);
+    Err *(*flush)(Tx *tx);   // NULL: every write waits for its answer
     bool counts_round_trips; // itself; else tx.c counts those there would be
     // Sends what the reads ask before it waits; NULL: one after the other is as good.
     Err *(*together)(Tx *tx, const Read *reads, size_t n);

@@ -225,7 +225,8 @@ static Err *batch_write(Tx *tx, void *context)
         }
         arena_release(arena_current(), mark);
     }
-    return NULL;
+    Err *err = tx_flush(tx);
+    return err ? as_errors(err) : NULL;
 }
 
 static Err *batch_run(Req *req, Batch *batch)

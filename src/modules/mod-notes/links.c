@@ -138,7 +138,7 @@ static Err *list(Req *req)
 
 Err *note_links_list(Req *req)
 {
-    return spring_error_of(list(req));
+    return spring_error_of(req, list(req));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -211,5 +211,5 @@ static Err *put(Req *req)
 
 Err *note_links_put(Req *req)
 {
-    return spring_error_of(put(req));
+    return spring_error_of(req, put(req));
 }

@@ -130,5 +130,5 @@ static Err *put(Req *req)
 
 Err *notes_put(Req *req)
 {
-    return spring_error_of(put(req));
+    return spring_error_of(req, put(req));
 }

@@ -393,8 +393,16 @@ Err *perm_users_remove(Req *req)
 static Err *holders_of(Tx *tx, Str name, Docs *out)
 {
     Str quoted = json_text(json_string(name));
-    TRY(tx_where(tx, &permission_users, "instr(permissions, $1) > 0", ARGS(A_TEXT(quoted)), out));
-    return NULL;
+    Buf pattern = buf_new(arena_current(), 4 * quoted.len + 16);
+
+    buf_char(&pattern, '%');
+    for (size_t i = 0; i < quoted.len; i++) {
+        buf_add_z(&pattern, memchr("\\%_", quoted.at[i], 3) ? "\\" : "");
+        buf_char(&pattern, quoted.at[i]);
+    }
+    buf_char(&pattern, '%');
+    return tx_where(tx, &permission_users, "permissions like $1 escape '\\'",
+                    ARGS(A_TEXT(buf_str(&pattern))), out);
 }
 
 Err *perm_users_drop(Tx *tx, Str name)
