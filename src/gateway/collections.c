@@ -99,39 +99,38 @@ static Err *reply_whole(Req *req, const Collection *of, List *list, Str facets)
 }
 
 typedef struct {
+    StreamText out;
     const Collection *of;
     List *list;
     Tenant *tenant;
     Str facets;
     Arena *scratch; // for decorating one record
-    Buf chunk;      // what is ready to be sent; used again for each chunk
-    size_t sent;    // of it
-    bool is_begun, is_ended;
+    bool is_begun;
 } Streaming;
 
 static Err *add_decorated(Streaming *streaming, Tx *tx, Str doc)
 {
     if (!streaming->of->on_read) {
-        buf_add(&streaming->chunk, doc);
+        buf_add(&streaming->out.text, doc);
         return NULL;
     }
     Arena *former = arena_use(streaming->scratch);
     Err *err = decorated(tx, streaming->of, &doc);
     arena_use(former);
-    buf_add(&streaming->chunk, doc);
+    buf_add(&streaming->out.text, doc);
     arena_reset(streaming->scratch);
     return err;
 }
 
 static Err *fill_in(Streaming *streaming, Tx *tx)
 {
-    Buf *chunk = &streaming->chunk;
-    while (chunk->len < STREAM_CHUNK && !streaming->is_ended) {
+    Buf *chunk = &streaming->out.text;
+    while (chunk->len < STREAM_CHUNK && !streaming->out.is_ended) {
         Str doc;
         TRY(list_next(streaming->list, &doc));
         if (!doc.at) {
             write_end(chunk, streaming->of, streaming->list, streaming->facets);
-            streaming->is_ended = true;
+            streaming->out.is_ended = true;
             return NULL;
         }
         if (streaming->is_begun) {
@@ -143,8 +142,9 @@ static Err *fill_in(Streaming *streaming, Tx *tx)
     return NULL;
 }
 
-static Err *fill(Streaming *streaming)
+static Err *fill(StreamText *out)
 {
+    Streaming *streaming = (Streaming *)out;
     Tx *tx = NULL;
     if (!streaming->of->on_read) {
         return fill_in(streaming, NULL);
@@ -153,26 +153,6 @@ static Err *fill(Streaming *streaming)
     Err *err = fill_in(streaming, tx);
     tx_rollback(tx);
     return err;
-}
-
-static ptrdiff_t stream_read(void *context, char *to, size_t max)
-{
-    Streaming *streaming = context;
-    if (streaming->sent == streaming->chunk.len) {
-        if (streaming->is_ended) {
-            return 0;
-        }
-        buf_clear(&streaming->chunk);
-        streaming->sent = 0;
-        if (fill(streaming) || streaming->chunk.overflowed) {
-            return -1;
-        }
-    }
-    size_t n = streaming->chunk.len - streaming->sent;
-    n = n < max ? n : max;
-    memcpy(to, streaming->chunk.at + streaming->sent, n);
-    streaming->sent += n;
-    return (ptrdiff_t)n;
 }
 
 static void stream_end(void *context)
@@ -184,15 +164,16 @@ static void stream_end(void *context)
 static Err *reply_streamed(Req *req, const Collection *of, List *list, Str facets)
 {
     Streaming *streaming = NEW(Streaming);
-    *streaming = (Streaming){.of = of,
+    *streaming = (Streaming){.out.more = fill,
+                             .of = of,
                              .list = list,
                              .facets = facets,
                              .tenant = req->tenant,
                              .scratch = arena_new((size_t)LIST_TEXT_MAX)};
-    streaming->chunk = buf_new(arena_current(), LIST_TEXT_MAX);
-    buf_fmt(&streaming->chunk, "{\"%s\":[", of->list_key);
+    streaming->out.text = buf_new(arena_current(), LIST_TEXT_MAX);
+    buf_fmt(&streaming->out.text, "{\"%s\":[", of->list_key);
     list_detach(list);
-    return reply_stream(req, 200, "application/json", stream_read, stream_end, streaming);
+    return reply_stream(req, 200, "application/json", stream_text_read, stream_end, streaming);
 }
 
 Err *reply_list(Req *req, const Collection *of, List *list)

@@ -4,6 +4,7 @@
 // live in the arena of that thread until the last byte is sent.
 #pragma once
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/date.h"
 #include "json/json.h"
@@ -30,6 +31,18 @@ void name_values_add(NameValues *list, Str name, Str value);
 // the status line went out). Called on the request's thread after the handler returned and its
 // transaction ended.
 typedef ptrdiff_t (*StreamRead)(void *context, char *to, size_t max);
+
+// Text that is made while the client takes it: the first member of such a stream's context.
+typedef struct StreamText {
+    Buf text;      // what is ready to be sent; may hold the beginning
+    size_t sent;   // of it
+    bool is_ended; // `more` wrote the last of it
+    // Writes more into the emptied text; an error cuts the answer off.
+    Err *(*more)(struct StreamText *stream);
+} StreamText;
+
+// The StreamRead of a context that begins with a StreamText.
+ptrdiff_t stream_text_read(void *context, char *to, size_t max);
 
 typedef struct {
     int status;

@@ -53,6 +53,27 @@ Err *reply_stream(Req *req, int status, const char *content_type, StreamRead rea
     return NULL;
 }
 
+ptrdiff_t stream_text_read(void *context, char *to, size_t max)
+{
+    StreamText *stream = context;
+
+    while (stream->sent == stream->text.len) {
+        if (stream->is_ended) {
+            return 0;
+        }
+        buf_clear(&stream->text);
+        stream->sent = 0;
+        if (stream->more(stream) || stream->text.overflowed) {
+            return -1;
+        }
+    }
+    size_t n = stream->text.len - stream->sent;
+    n = n < max ? n : max;
+    memcpy(to, stream->text.at + stream->sent, n);
+    stream->sent += n;
+    return (ptrdiff_t)n;
+}
+
 void reply_header(Req *req, const char *name, Str value)
 {
     name_values_add(&req->reply.headers, str_of(name), value);

@@ -1,26 +1,23 @@
 // Lists whose records are enriched before they go out.
 #include "modules/list_view.h"
 
-#include <string.h>
-
 enum {
     TEXT_MAX = 256 * 1024 * 1024,
     PIECE_ARENA_MAX = 256 * 1024 * 1024,
 };
 
 typedef struct {
+    StreamText out;
     const ListView *view;
     List *list;
     Tenant *tenant;
     Arena *scratch; // one piece of records
-    Buf text;       // what is ready to be sent
-    size_t sent;    // of it
-    bool is_begun, is_ended;
+    bool is_begun;
 } Viewing;
 
 static void write_end(Viewing *viewing)
 {
-    Buf *text = &viewing->text;
+    Buf *text = &viewing->out.text;
     long long total = list_total(viewing->list);
 
     buf_char(text, ']');
@@ -32,7 +29,7 @@ static void write_end(Viewing *viewing)
                 total);
     }
     buf_char(text, '}');
-    viewing->is_ended = true;
+    viewing->out.is_ended = true;
 }
 
 // The list keeps its place in the request's memory, the records live in that of the piece.
@@ -59,10 +56,10 @@ static Err *write_records(Viewing *viewing, Tx *tx, Json **records, size_t n)
     }
     for (size_t i = 0; i < n; i++) {
         if (viewing->is_begun) {
-            buf_char(&viewing->text, ',');
+            buf_char(&viewing->out.text, ',');
         }
         viewing->is_begun = true;
-        json_write(&viewing->text, records[i]);
+        json_write(&viewing->out.text, records[i]);
     }
     return NULL;
 }
@@ -99,44 +96,15 @@ static Err *write_piece(Viewing *viewing, Tx *tx)
     return NULL;
 }
 
-static void viewing_start(Viewing *viewing, Req *req, List *list, const ListView *view)
+static Err *write_more(StreamText *out)
 {
-    ListView *kept = NEW(ListView);
+    Viewing *viewing = (Viewing *)out;
+    Tx *tx = NULL;
 
-    *kept = *view;
-    *viewing = (Viewing){.view = kept,
-                         .list = list,
-                         .tenant = req->tenant,
-                         .scratch = arena_new(PIECE_ARENA_MAX),
-                         .text = buf_new(arena_current(), TEXT_MAX)};
-    buf_fmt(&viewing->text, "{\"%s\":[", view->list_key);
-}
-
-static ptrdiff_t stream_read(void *context, char *to, size_t max)
-{
-    Viewing *viewing = context;
-
-    if (viewing->sent == viewing->text.len) {
-        Tx *tx = NULL;
-        if (viewing->is_ended) {
-            return 0;
-        }
-        buf_clear(&viewing->text);
-        viewing->sent = 0;
-        if (tx_begin(tenant_db(viewing->tenant), &(TxOptions){.kind = READ}, &tx)) {
-            return -1;
-        }
-        Err *err = write_piece(viewing, tx);
-        tx_rollback(tx);
-        if (err || viewing->text.overflowed) {
-            return -1;
-        }
-    }
-    size_t n = viewing->text.len - viewing->sent;
-    n = n < max ? n : max;
-    memcpy(to, viewing->text.at + viewing->sent, n);
-    viewing->sent += n;
-    return (ptrdiff_t)n;
+    TRY(tx_begin(tenant_db(viewing->tenant), &(TxOptions){.kind = READ}, &tx));
+    Err *err = write_piece(viewing, tx);
+    tx_rollback(tx);
+    return err;
 }
 
 static void stream_end(void *context)
@@ -145,9 +113,22 @@ static void stream_end(void *context)
     arena_free(viewing->scratch);
 }
 
+static void viewing_start(Viewing *viewing, Req *req, List *list, const ListView *view)
+{
+    ListView *kept = NEW(ListView);
+
+    *kept = *view;
+    *viewing = (Viewing){.out = {.text = buf_new(arena_current(), TEXT_MAX), .more = write_more},
+                         .view = kept,
+                         .list = list,
+                         .tenant = req->tenant,
+                         .scratch = arena_new(PIECE_ARENA_MAX)};
+    buf_fmt(&viewing->out.text, "{\"%s\":[", view->list_key);
+}
+
 static Err *write_all(Viewing *viewing, Tx *tx)
 {
-    while (!viewing->is_ended) {
+    while (!viewing->out.is_ended) {
         TRY(write_piece(viewing, tx));
     }
     return NULL;
@@ -160,13 +141,13 @@ Err *reply_view(Req *req, List *list, const ListView *view)
     viewing_start(viewing, req, list, view);
     if (!list_is_whole(list)) {
         list_detach(list);
-        return reply_stream(req, 200, "application/json", stream_read, stream_end, viewing);
+        return reply_stream(req, 200, "application/json", stream_text_read, stream_end, viewing);
     }
     Err *err = write_all(viewing, req->tx);
     arena_free(viewing->scratch);
     TRY(err);
-    if (viewing->text.overflowed || arena_is_over_limit(arena_current())) {
+    if (viewing->out.text.overflowed || arena_is_over_limit(arena_current())) {
         return err_text(413, "The answer is too large; ask for fewer records");
     }
-    return reply_json_text(req, 200, buf_str(&viewing->text));
+    return reply_json_text(req, 200, buf_str(&viewing->out.text));
 }

@@ -24,13 +24,12 @@ typedef struct {
 } Span;
 
 typedef struct {
+    StreamText out;
     Span span;
     Tenant *tenant;
-    bool is_in_deleted, is_ended; // deleted titles follow those that exist
+    bool is_in_deleted; // deleted titles follow those that exist
     char last_id[40];
     size_t row_count;
-    Buf text;
-    size_t sent;
 } Feed;
 
 // ---------------------------------------------------------------------------------------------
@@ -108,7 +107,7 @@ static void row_write(Feed *feed, const Json *instance, Time at)
     json_set_str(out, "updatedDate", time_format_z(at));
     json_set_str(out, "suppressFromDiscovery", is_hidden ? S("true") : S("false"));
     json_set_str(out, "deleted", feed->is_in_deleted ? S("true") : S("false"));
-    json_write(&feed->text, out);
+    json_write(&feed->out.text, out);
 }
 
 static Err *take_row(const Row *row, void *context)
@@ -151,14 +150,15 @@ static Err *piece_read(Feed *feed, Tx *tx)
     if (feed->row_count == AT_ONCE) {
         return NULL;
     }
-    feed->is_ended = feed->is_in_deleted || !span->with_deleted;
+    feed->out.is_ended = feed->is_in_deleted || !span->with_deleted;
     feed->is_in_deleted = true;
     feed->last_id[0] = '\0';
     return NULL;
 }
 
-static Err *fill(Feed *feed)
+static Err *fill(StreamText *out)
 {
+    Feed *feed = (Feed *)out;
     Tx *tx = NULL;
     Arena *scratch = arena_new(TEXT_MAX * 16);
     Arena *outer = arena_use(scratch);
@@ -173,38 +173,12 @@ static Err *fill(Feed *feed)
     return err;
 }
 
-static ptrdiff_t stream_read(void *context, char *to, size_t max)
-{
-    Feed *feed = context;
-
-    while (feed->sent == feed->text.len) {
-        if (feed->is_ended) {
-            return 0;
-        }
-        buf_clear(&feed->text);
-        feed->sent = 0;
-        if (fill(feed) || feed->text.overflowed) {
-            return -1;
-        }
-    }
-    size_t n = feed->text.len - feed->sent;
-    n = n < max ? n : max;
-    memcpy(to, feed->text.at + feed->sent, n);
-    feed->sent += n;
-    return (ptrdiff_t)n;
-}
-
-static void stream_end(void *context)
-{
-    (void)context;
-}
-
 Err *changed_titles(Req *req)
 {
     Feed *feed = NEW(Feed);
 
     TRY(span_read(req, &feed->span));
     feed->tenant = req->tenant;
-    feed->text = buf_new(arena_current(), TEXT_MAX);
-    return reply_stream(req, 200, "application/json", stream_read, stream_end, feed);
+    feed->out = (StreamText){.text = buf_new(arena_current(), TEXT_MAX), .more = fill};
+    return reply_stream(req, 200, "application/json", stream_text_read, NULL, feed);
 }
