@@ -99,9 +99,13 @@ static void sha1_add(Sha1 *s, const void *data, size_t n)
 {
     const unsigned char *from = data;
 
-    for (size_t i = 0; i < n; i++) {
-        s->block[s->len++ % 64] = from[i];
-        if (s->len % 64 == 0) {
+    while (n) {
+        size_t used = s->len % 64, piece = n < 64 - used ? n : 64 - used;
+        memcpy(s->block + used, from, piece);
+        s->len += piece;
+        from += piece;
+        n -= piece;
+        if (used + piece == 64) {
             sha1_block(s);
         }
     }
@@ -109,13 +113,12 @@ static void sha1_add(Sha1 *s, const void *data, size_t n)
 
 static void sha1_end(Sha1 *s, unsigned char *digest)
 {
+    static const unsigned char pad[64] = {0x80};
     uint64_t bits = s->len * 8;
+    size_t used = s->len % 64;
     unsigned char length[8];
 
-    sha1_add(s, "\x80", 1);
-    while (s->len % 64 != 56) {
-        sha1_add(s, "", 1);
-    }
+    sha1_add(s, pad, used < 56 ? 56 - used : 120 - used);
     for (int i = 0; i < 8; i++) {
         length[i] = (unsigned char)(bits >> (56 - 8 * i));
     }
