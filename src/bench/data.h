@@ -28,9 +28,7 @@ typedef struct {
     uint64_t seed;
     Time today; // the day it is made: due dates of the look-up sets lie around it
 
-    Arena *arena;                     // of the open transaction
-    Tx *tx;                           // open piece of at most 10,000 records, or NULL
-    int in_tx;                        // records in it
+    Bulk *bulk;                       // takes the records
     int64_t titles, holdings, copies; // made so far: numbers of human-readable ids
     int64_t records;                  // of all stages
     const char *stage;
@@ -40,10 +38,12 @@ typedef struct {
 // Writes a record; memory since the last mark may be given back afterwards.
 WARN_UNUSED Err *maker_put(Maker *maker, const Collection *of, Json *doc);
 // Ends the current piece of work and begins the next; NULL: only ends.
-WARN_UNUSED Err *maker_stage(Maker *maker, const char *stage);
+void maker_stage(Maker *maker, const char *stage);
 
 // "item", 17 -> its id.
 Str maker_id(const Maker *maker, const char *kind, int64_t n);
+// The same within a set of titles.
+Str maker_id_in(const Maker *maker, const char *set, const char *kind, int64_t n);
 // A number of [0, below) that depends on seed, n and use only.
 uint64_t maker_draw(const Maker *maker, int64_t n, const char *use, uint64_t below);
 

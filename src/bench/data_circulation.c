@@ -24,8 +24,7 @@ static Json *loan_of(const Maker *maker, const LoanSpec *spec)
 {
     Json *loan = json_object();
 
-    json_set_str(loan, "id",
-                 maker_id(maker, str_z(str_fmt("%s loan", spec->place.set)), spec->place.copy));
+    json_set_str(loan, "id", maker_id_in(maker, spec->place.set, " loan", spec->place.copy));
     json_set_str(loan, "userId", user_id_of(maker, spec->user));
     json_set_str(loan, "itemId", copy_id_of(maker, &spec->place));
     json_set_str(loan, "itemEffectiveLocationIdAtCheckOut",
@@ -49,8 +48,7 @@ static Json *history_of(const Maker *maker, const LoanSpec *spec, const Json *lo
 {
     Json *row = json_object();
 
-    json_set_str(row, "id",
-                 maker_id(maker, str_z(str_fmt("%s history", spec->place.set)), spec->place.copy));
+    json_set_str(row, "id", maker_id_in(maker, spec->place.set, " history", spec->place.copy));
     json_set_str(row, "operation", S("I"));
     json_set_time(row, "createdDate", spec->lent_at);
     json_set(row, "loan", json_copy(loan));
@@ -132,7 +130,7 @@ static int64_t borrower(const Maker *maker, int64_t loan)
 
 static Err *loans_make(Maker *maker)
 {
-    TRY(maker_stage(maker, "open loans"));
+    maker_stage(maker, "open loans");
     for (int64_t n = 0; n < maker->recipe->loans; n++) {
         int64_t copy = stock_copy_of_loan(maker, n);
         Time lent_at = LENT_FROM + n * 17 * MINUTE_MS;
@@ -150,7 +148,7 @@ static Err *requests_make(Maker *maker)
 {
     int64_t holds = maker->recipe->requests * HOLDS_SEED / REQUESTS_SEED;
 
-    TRY(maker_stage(maker, "open requests"));
+    maker_stage(maker, "open requests");
     for (int64_t n = 0; n < maker->recipe->requests; n++) {
         int64_t copy = stock_copy_of_loan(maker, n);
         int64_t user = (n + maker->recipe->users / 2 + 7) % maker->recipe->users;
@@ -166,7 +164,7 @@ static Err *requests_make(Maker *maker)
 
 static Err *sessions_make(Maker *maker)
 {
-    TRY(maker_stage(maker, "patron action sessions"));
+    maker_stage(maker, "patron action sessions");
     for (int64_t n = 0; n < maker->recipe->loans * SESSIONS_SEED / LOANS_SEED; n++) {
         ArenaMark mark = arena_mark(arena_current());
         Json *session = json_object();

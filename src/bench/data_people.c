@@ -71,13 +71,13 @@ static Json *user_of(const Maker *maker, int64_t n)
 
 Err *people_make(Maker *maker)
 {
-    TRY(maker_stage(maker, "users"));
+    maker_stage(maker, "users");
     for (int64_t n = 0; n < maker->recipe->users; n++) {
         ArenaMark mark = arena_mark(arena_current());
         TRY(maker_put(maker, &users, user_of(maker, n)));
         arena_release(arena_current(), mark);
     }
-    TRY(maker_stage(maker, "permissions of users"));
+    maker_stage(maker, "permissions of users");
     for (int64_t n = 0; n < maker->recipe->users; n++) {
         ArenaMark mark = arena_mark(arena_current());
         Json *own = json_object();

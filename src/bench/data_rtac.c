@@ -92,7 +92,7 @@ static Err *put_requests(Maker *maker, const RtacSet *set, const Place *place)
 
 Err *rtac_make(Maker *maker)
 {
-    TRY(maker_stage(maker, "titles for look-ups"));
+    maker_stage(maker, "titles for look-ups");
     for (const RtacSet *set = rtac_sets; maker->recipe->rtac_large && set->name; set++) {
         for (int64_t n = 0; n < set->titles; n++) {
             TRY(stock_put_title(maker, &(Place){set->name, n, n, n}, set->has_serials && n % 2));

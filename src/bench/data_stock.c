@@ -25,17 +25,17 @@ enum {
 
 Str title_id_of(const Maker *maker, const Place *place)
 {
-    return maker_id(maker, str_z(str_fmt("%s instance", place->set)), place->title);
+    return maker_id_in(maker, place->set, " instance", place->title);
 }
 
 Str holdings_id_of(const Maker *maker, const Place *place)
 {
-    return maker_id(maker, str_z(str_fmt("%s holdings", place->set)), place->holdings);
+    return maker_id_in(maker, place->set, " holdings", place->holdings);
 }
 
 Str copy_id_of(const Maker *maker, const Place *place)
 {
-    return maker_id(maker, str_z(str_fmt("%s item", place->set)), place->copy);
+    return maker_id_in(maker, place->set, " item", place->copy);
 }
 
 int64_t stock_copies(const Maker *maker)
@@ -251,15 +251,15 @@ Err *stock_put_copy(Maker *maker, const Place *place, Str barcode, bool is_on_lo
 
 Err *stock_make(Maker *maker)
 {
-    TRY(maker_stage(maker, "instances"));
+    maker_stage(maker, "instances");
     for (int64_t n = 0; n < maker->recipe->instances; n++) {
         TRY(stock_put_title(maker, &(Place){"", n, n, n}, false));
     }
-    TRY(maker_stage(maker, "holdings records"));
+    maker_stage(maker, "holdings records");
     for (int64_t n = 0; n < maker->recipe->instances; n++) {
         TRY(stock_put_holdings(maker, &(Place){"", n, n, n}));
     }
-    TRY(maker_stage(maker, "items"));
+    maker_stage(maker, "items");
     for (int64_t n = 0; n < stock_copies(maker); n++) {
         Place place = stock_place(maker, n);
         TRY(stock_put_copy(maker, &place, stock_barcode(maker, n), stock_is_on_loan(maker, n)));

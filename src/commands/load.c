@@ -51,22 +51,25 @@ typedef struct {
 typedef struct {
     Load *load;
     const Collection *of;
-    bool as_is;
     Record at[RECORDS_OF_TX];
     size_t begin, len;
 } Batch;
+
+static Err *record_parse(Str text, Json **doc)
+{
+    TRY(json_parse(text, doc));
+    return json_is_object(*doc)
+               ? NULL
+               : err_text(400, "this is no record but " STR_FMT, STR_ARG(str_sub(text, 0, 40)));
+}
 
 static Err *store_record(Tx *tx, const Batch *batch, const Record *record)
 {
     ArenaMark mark = arena_mark(arena_current());
     Json *doc = NULL;
 
-    TRY(json_parse(record->text, &doc));
-    if (!json_is_object(doc)) {
-        return err_text(400, "this is no record but " STR_FMT,
-                        STR_ARG(str_sub(record->text, 0, 40)));
-    }
-    TRY(batch->as_is ? tx_restore(tx, batch->of, doc) : tx_insert(tx, batch->of, doc));
+    TRY(record_parse(record->text, &doc));
+    TRY(tx_insert(tx, batch->of, doc));
     arena_release(arena_current(), mark);
     return NULL;
 }
@@ -105,13 +108,13 @@ static void batch_store(Batch *batch)
     arena_release(arena_current(), mark);
 }
 
-Err *load_collection(Load *load, const Collection *of, bool as_is)
+static void load_by_rules(Load *load, const Collection *of)
 {
     JsonSplitter splitter = json_splitter(load->text, str_of(of->list_key));
     Batch *batch = NEW(Batch);
     Record record;
 
-    *batch = (Batch){.load = load, .of = of, .as_is = as_is};
+    *batch = (Batch){.load = load, .of = of};
     while (json_split_next(&splitter, &record.text, &record.line)) {
         batch->at[batch->len++] = record;
         if (batch->len == RECORDS_OF_TX) {
@@ -122,6 +125,91 @@ Err *load_collection(Load *load, const Collection *of, bool as_is)
     if (batch->len) {
         batch_store(batch);
     }
+}
+
+// ---------------------------------------------------------------------------------------------
+// As they are
+
+static void tell_refused(void *context, int64_t line, const Err *err)
+{
+    load_refused(context, line, err);
+}
+
+static Err *look_for_one(Tx *tx, void *context)
+{
+    LoadAsIs *loading = context;
+    Docs docs = {0};
+
+    TRY(tx_list(tx, loading->of, S("cql.allRecords=1"), 1, &docs));
+    loading->was_empty = docs.len == 0;
+    return NULL;
+}
+
+Err *load_as_is_begin(Load *load, const Collection *of, LoadAsIs *out)
+{
+    Db *db = tenant_db(load->tenant);
+
+    *out = (LoadAsIs){.load = load, .of = of, .before = load->loaded};
+    TRY(tx_run(db, &(TxOptions){.kind = READ}, look_for_one, out));
+    if (out->was_empty) {
+        TRY(db_drop_indexes(db, &of, 1, false));
+    }
+    return bulk_begin(db, &(BulkOptions){.refused = tell_refused, .context = load}, &out->bulk);
+}
+
+Err *load_as_is_put(LoadAsIs *loading, Str text, int64_t line)
+{
+    ArenaMark mark = arena_mark(arena_current());
+    Json *doc = NULL;
+    Err *err = record_parse(text, &doc);
+
+    if (!err) {
+        err = bulk_put(loading->bulk, loading->of, doc, line);
+    }
+    if (err && err->status >= 500) {
+        return err;
+    }
+    if (err) {
+        load_refused(loading->load, line, err);
+    }
+    loading->load->loaded++; // as far as is known
+    load_show(loading->load, loading->of->table);
+    arena_release(arena_current(), mark);
+    return NULL;
+}
+
+Err *load_as_is_end(LoadAsIs *loading, Err *err)
+{
+    int64_t loaded = 0, refused = 0;
+    Err *ended = bulk_end(loading->bulk, &loaded, &refused);
+
+    loading->load->loaded = loading->before + loaded;
+    TRY(err);
+    TRY(ended);
+    return loading->was_empty ? db_migrate(tenant_db(loading->load->tenant), &loading->of, 1)
+                              : NULL;
+}
+
+static Err *load_as_is(Load *load, const Collection *of)
+{
+    JsonSplitter splitter = json_splitter(load->text, str_of(of->list_key));
+    LoadAsIs loading;
+    Record record;
+    Err *err = NULL;
+
+    TRY(load_as_is_begin(load, of, &loading));
+    while (!err && json_split_next(&splitter, &record.text, &record.line)) {
+        err = load_as_is_put(&loading, record.text, record.line);
+    }
+    return load_as_is_end(&loading, err);
+}
+
+Err *load_collection(Load *load, const Collection *of, bool as_is)
+{
+    if (as_is) {
+        return load_as_is(load, of);
+    }
+    load_by_rules(load, of);
     return NULL;
 }
 

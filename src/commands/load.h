@@ -8,7 +8,8 @@ typedef struct {
     Tenant *tenant;
     Str file; // its name
     Str text; // its content
-    int64_t loaded, refused, skipped;
+    int64_t loaded, skipped;
+    _Atomic int64_t refused; // also counted by the thread that writes
     int64_t shown_ns;
 } Load;
 
@@ -16,6 +17,21 @@ typedef struct {
 void load_show(Load *load, const char *what);
 // A record that was not stored: to standard error, the first hundred of them.
 void load_refused(Load *load, int64_t line, const Err *err);
+
+// Records of a collection as they are: between begin and end. A table that was empty has its
+// indexes made when all are there. The number of a record is its line.
+typedef struct {
+    Load *load;
+    const Collection *of;
+    bool was_empty;
+    int64_t before;
+    Bulk *bulk;
+} LoadAsIs;
+
+WARN_UNUSED Err *load_as_is_begin(Load *load, const Collection *of, LoadAsIs *out);
+// `text` is one record. Refused ones are told and counted; errors end the loading.
+WARN_UNUSED Err *load_as_is_put(LoadAsIs *loading, Str text, int64_t line);
+WARN_UNUSED Err *load_as_is_end(LoadAsIs *loading, Err *err);
 
 // The records of one collection, with all rules of its interface, or as they are.
 WARN_UNUSED Err *load_collection(Load *load, const Collection *of, bool as_is);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 enum {
-    RECORDS_OF_TX = 1000,
     FIELD_MAX = 64 * 1024 * 1024,
 };
 
@@ -131,47 +130,26 @@ static Str field_unescape(Str field)
     return buf_str(&out);
 }
 
-static Err *row_restore(Tx *tx, const Block *block, Str line)
+static Err *row_put(LoadAsIs *loading, const Block *block, Str line, int64_t number)
 {
     Str field = {0};
-    Json *doc = NULL;
 
     for (int i = 0; i <= block->column; i++) {
         if (!str_next(&line, '\t', &field)) {
-            return err_text(400, "the row has too few columns");
-        }
-    }
-    TRY(json_parse(field_unescape(field), &doc));
-    return tx_restore(tx, block->of, doc);
-}
-
-typedef struct {
-    Load *load;
-    const Block *block;
-    Lines *lines;
-    bool is_end;
-} Piece;
-
-// A refused row leaves no trace: it is one statement.
-static Err *piece_restore(Tx *tx, void *context)
-{
-    Piece *piece = context;
-    Str line;
-
-    for (int i = 0; i < RECORDS_OF_TX && !piece->is_end; i++) {
-        ArenaMark mark = arena_mark(arena_current());
-        piece->is_end = !line_next(piece->lines, &line) || str_eq(str_trim(line), S("\\."));
-        if (piece->is_end) {
+            load_refused(loading->load, number, err_text(400, "the row has too few columns"));
             return NULL;
         }
-        Err *err = row_restore(tx, piece->block, line);
-        if (err && err->status >= 500) {
-            return err;
-        }
-        if (err) {
-            load_refused(piece->load, piece->lines->line, err);
-        }
-        piece->load->loaded += !err;
+    }
+    return load_as_is_put(loading, field_unescape(field), number);
+}
+
+static Err *rows_put(LoadAsIs *loading, const Block *block, Lines *lines)
+{
+    Str line;
+
+    while (line_next(lines, &line) && !str_eq(str_trim(line), S("\\."))) {
+        ArenaMark mark = arena_mark(arena_current());
+        TRY(row_put(loading, block, line, lines->line));
         arena_release(arena_current(), mark);
     }
     return NULL;
@@ -193,16 +171,11 @@ static void block_skip(Load *load, const Block *block, Lines *lines)
 
 static Err *block_load(Load *load, const Block *block, Lines *lines)
 {
-    Piece piece = {.load = load, .block = block, .lines = lines};
     int64_t before = load->loaded;
+    LoadAsIs loading;
 
-    while (!piece.is_end) {
-        ArenaMark mark = arena_mark(arena_current());
-        TRY(tx_run(tenant_db(load->tenant), &(TxOptions){.kind = WRITE, .is_batch = true},
-                   piece_restore, &piece));
-        arena_release(arena_current(), mark);
-        load_show(load, block->of->table);
-    }
+    TRY(load_as_is_begin(load, block->of, &loading));
+    TRY(load_as_is_end(&loading, rows_put(&loading, block, lines)));
     printf("%-30s %10lld\n", block->of->table, (long long)(load->loaded - before));
     return NULL;
 }

@@ -78,6 +78,7 @@ void spool_free(Spool *spool);
 
 // DDL facts of the live database, for migrate.c.
 WARN_UNUSED Err *db_table_columns(Tx *tx, const char *table, StrList *columns); // empty: no table
+// Those that may be dropped, made by "create index".
 WARN_UNUSED Err *db_index_names(Tx *tx, const char *table, StrList *names);
 
 // Group state a cache must know: true if this transaction, or an earlier member of its uncommitted

@@ -1,7 +1,28 @@
-// Loading many records at speed: rows as they are, indexes when all are there.
+// Loading many records at speed: rows as they are, made by one thread and written by another,
+// indexes when all are there.
 #include "store/engine.h"
 
 #include "base/uuid.h"
+
+#include <string.h>
+
+enum {
+    BLOCKS = 3,
+    BLOCK_ROWS = 1000,
+    BLOCK_BYTES = 8 * 1024 * 1024,
+    BLOCK_BYTES_MAX = 256 * 1024 * 1024, // with one record of any size
+    TX_ROWS = 10000,
+};
+
+// ---------------------------------------------------------------------------------------------
+// One record
+
+typedef struct {
+    const Shape *shape;
+    Arg *values;
+    Str *words; // one for each field with word search, or NULL
+    int64_t tag;
+} LoadedRow;
 
 static Err *id_make(const Collection *of, Json *doc)
 {
@@ -18,51 +39,272 @@ static Err *id_make(const Collection *of, Json *doc)
     return NULL;
 }
 
-static void lacking_make(Tx *tx, const Shape *shape, Json *doc)
+static void lacking_make(const Shape *shape, Json *doc, Time now)
 {
     if (shape->has_metadata && !json_has(doc, "metadata")) {
-        json_set_time(doc, "metadata.createdDate", tx_now(tx));
-        json_set_time(doc, "metadata.updatedDate", tx_now(tx));
+        json_set_time(doc, "metadata.createdDate", now);
+        json_set_time(doc, "metadata.updatedDate", now);
     }
     if (shape->of->locking != LOCKING_OFF && !json_has(doc, "_version")) {
         json_set_int(doc, "_version", 1);
     }
 }
 
-Err *tx_restore(Tx *tx, const Collection *of, Json *doc)
+// In the current arena, with nothing left in the document's.
+static Err *row_make(const Collection *of, Json *doc, Time now, LoadedRow *out)
 {
     const Shape *shape = shape_of(of);
-    Str words[COLUMNS_MAX];
+    size_t n = shape->column_count + 4;
 
     TRY(id_make(of, doc));
-    lacking_make(tx, shape, doc);
-    TRY(row_insert(tx, shape, doc, json_text(doc)));
-    note_write(tx, shape);
-    if (!shape->word_count) {
-        return NULL;
+    lacking_make(shape, doc, now);
+    *out = (LoadedRow){.shape = shape, .values = NEW_ARRAY(Arg, n)};
+    row_values(shape, doc, json_text(doc), out->values);
+    for (size_t i = 1; i < n; i++) {
+        if (out->values[i].kind == ARG_TEXT) {
+            out->values[i].text = str_copy(arena_current(), out->values[i].text);
+        }
     }
-    words_of(shape, doc, words);
-    return words_write(tx, of, 0, NULL, words, shape->word_count);
+    if (shape->word_count) {
+        out->words = NEW_ARRAY(Str, shape->word_count);
+        words_of(shape, doc, out->words);
+    }
+    return NULL;
 }
+
+static Err *row_put(Tx *tx, const LoadedRow *row)
+{
+    TRY(row_insert(tx, row->shape, row->values));
+    note_write(tx, row->shape);
+    return row->words ? words_write(tx, row->shape->of, 0, NULL, row->words, row->shape->word_count)
+                      : NULL;
+}
+
+Err *tx_restore(Tx *tx, const Collection *of, Json *doc)
+{
+    LoadedRow row;
+
+    TRY(row_make(of, doc, tx_now(tx), &row));
+    return row_put(tx, &row);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Blocks of records on their way from the caller to the writing thread
+
+typedef struct {
+    Arena *arena;
+    LoadedRow rows[BLOCK_ROWS];
+    size_t len;
+} Block;
+
+struct Bulk {
+    pthread_mutex_t lock; // guards made, written, is_ending, failed
+    pthread_cond_t changed;
+    Block *blocks[BLOCKS]; // number n of all is blocks[n % BLOCKS]
+    int64_t made, written;
+    bool is_ending; // no further block is made
+    Str failed;     // why the writer stopped; at == NULL: it has not
+
+    Db *db;
+    BulkOptions options;
+    Arena *arena;
+    int64_t loaded, refused; // the writer's
+    pthread_t writer;
+};
+
+// The next block to be written; NULL: there is none, or the caller gives up.
+static Block *block_wait(Bulk *bulk)
+{
+    pthread_mutex_lock(&bulk->lock);
+    while (bulk->written == bulk->made && !bulk->is_ending) {
+        pthread_cond_wait(&bulk->changed, &bulk->lock);
+    }
+    bool has_one = bulk->written < bulk->made;
+    pthread_mutex_unlock(&bulk->lock);
+    return has_one ? bulk->blocks[bulk->written % BLOCKS] : NULL;
+}
+
+static void block_is_written(Bulk *bulk, Block *block)
+{
+    block->len = 0;
+    arena_reset(block->arena);
+    pthread_mutex_lock(&bulk->lock);
+    bulk->written++;
+    pthread_cond_signal(&bulk->changed);
+    pthread_mutex_unlock(&bulk->lock);
+}
+
+// A refused record leaves no trace: it is one statement.
+static Err *block_write(Tx *tx, Bulk *bulk, const Block *block)
+{
+    for (size_t i = 0; i < block->len; i++) {
+        ArenaMark mark = arena_mark(arena_current());
+        Err *err = row_put(tx, &block->rows[i]);
+        if (err && (err->status >= 500 || !bulk->options.refused)) {
+            return err;
+        }
+        if (err) {
+            bulk->options.refused(bulk->options.context, block->rows[i].tag, err);
+        }
+        bulk->refused += err != NULL;
+        bulk->loaded += err == NULL;
+        arena_release(arena_current(), mark);
+    }
+    return NULL;
+}
+
+static Err *blocks_write(Tx *tx, void *context)
+{
+    Bulk *bulk = context;
+    Block *block = NULL;
+
+    for (size_t rows = 0; rows < TX_ROWS && (block = block_wait(bulk));) {
+        TRY(block_write(tx, bulk, block));
+        rows += block->len;
+        block_is_written(bulk, block);
+    }
+    return NULL;
+}
+
+static void writer_failed(Bulk *bulk, const Err *err)
+{
+    pthread_mutex_lock(&bulk->lock);
+    bulk->failed = str_copy(bulk->arena, err->message);
+    pthread_cond_signal(&bulk->changed);
+    pthread_mutex_unlock(&bulk->lock);
+}
+
+static void *writer_main(void *argument)
+{
+    Bulk *bulk = argument;
+    TxOptions options = {.kind = WRITE, .is_batch = true};
+    Err *err = NULL;
+
+    while (!err && block_wait(bulk)) {
+        err = tx_run(bulk->db, &options, blocks_write, bulk);
+        if (err) {
+            writer_failed(bulk, err);
+        }
+        arena_reset(arena_current());
+    }
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The caller's side
+
+static void bulk_free(Bulk *bulk)
+{
+    for (size_t i = 0; i < BLOCKS; i++) {
+        arena_free(bulk->blocks[i]->arena);
+    }
+    pthread_cond_destroy(&bulk->changed);
+    pthread_mutex_destroy(&bulk->lock);
+    arena_free(bulk->arena);
+}
+
+Err *bulk_begin(Db *db, const BulkOptions *options, Bulk **out)
+{
+    Arena *arena = arena_new(BLOCK_BYTES);
+    Bulk *bulk = arena_alloc(arena, sizeof *bulk);
+
+    bulk->db = db;
+    bulk->options = *options;
+    bulk->options.now = options->now ? options->now : time_now();
+    bulk->arena = arena;
+    pthread_mutex_init(&bulk->lock, NULL);
+    pthread_cond_init(&bulk->changed, NULL);
+    for (size_t i = 0; i < BLOCKS; i++) {
+        bulk->blocks[i] = arena_alloc(arena, sizeof *bulk->blocks[i]);
+        bulk->blocks[i]->arena = arena_new(BLOCK_BYTES_MAX);
+    }
+    if (pthread_create(&bulk->writer, NULL, writer_main, bulk)) {
+        bulk_free(bulk);
+        return err_text(500, "Cannot start a thread for loading");
+    }
+    *out = bulk;
+    return NULL;
+}
+
+// Waits for a block with room.
+static Err *block_open(Bulk *bulk, Block **out)
+{
+    pthread_mutex_lock(&bulk->lock);
+    while (bulk->made - bulk->written == BLOCKS && !bulk->failed.at) {
+        pthread_cond_wait(&bulk->changed, &bulk->lock);
+    }
+    Str failed = bulk->failed;
+    pthread_mutex_unlock(&bulk->lock);
+    *out = bulk->blocks[bulk->made % BLOCKS];
+    return failed.at ? err_text(500, STR_FMT, STR_ARG(failed)) : NULL;
+}
+
+static void block_is_made(Bulk *bulk, bool is_last)
+{
+    pthread_mutex_lock(&bulk->lock);
+    bulk->made++;
+    bulk->is_ending = is_last;
+    pthread_cond_signal(&bulk->changed);
+    pthread_mutex_unlock(&bulk->lock);
+}
+
+Err *bulk_put(Bulk *bulk, const Collection *of, Json *doc, int64_t tag)
+{
+    Block *block = NULL;
+
+    TRY(block_open(bulk, &block));
+    Arena *former = arena_use(block->arena);
+    Err *err = row_make(of, doc, bulk->options.now, &block->rows[block->len]);
+    arena_use(former);
+    if (err) {
+        return err_text(err->status, STR_FMT, STR_ARG(err->message));
+    }
+    block->rows[block->len++].tag = tag;
+    if (block->len == BLOCK_ROWS || arena_used(block->arena) > BLOCK_BYTES) {
+        block_is_made(bulk, false);
+    }
+    return NULL;
+}
+
+Err *bulk_end(Bulk *bulk, int64_t *loaded, int64_t *refused)
+{
+    Block *last = NULL;
+    Err *err = block_open(bulk, &last);
+
+    block_is_made(bulk, true);
+    pthread_join(bulk->writer, NULL);
+    if (!err && bulk->failed.at) {
+        err = err_text(500, STR_FMT, STR_ARG(bulk->failed));
+    }
+    *loaded = bulk->loaded;
+    *refused = bulk->refused;
+    bulk_free(bulk);
+    return err;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Indexes
 
 typedef struct {
     const Collection *const *collections;
     size_t n;
+    bool drops_keys;
 } Tables;
 
-static bool is_index_of_ours(Str name)
+static bool may_go(Str name, bool drops_keys)
 {
-    return !str_starts(name, S("sqlite_")) && !str_ends(name, S("_pkey")) &&
-           !str_ends(name, S("_id_key"));
+    bool is_key = !str_ends(name, S("_idx")) && !str_ends(name, S("_ref"));
+
+    return !is_key || drops_keys;
 }
 
-static Err *table_drop_indexes(Tx *tx, const Collection *of)
+static Err *table_drop_indexes(Tx *tx, const Collection *of, bool drops_keys)
 {
     StrList names = {0};
 
     TRY(db_index_names(tx, of->table, &names));
     for (size_t i = 0; i < names.len; i++) {
-        if (is_index_of_ours(names.at[i])) {
+        if (may_go(names.at[i], drops_keys)) {
             Str sql = str_fmt("drop index \"" STR_FMT "\"", STR_ARG(names.at[i]));
             TRY(sql_exec(tx, str_z(sql), NO_ARGS, NULL, NULL));
         }
@@ -77,14 +319,14 @@ static Err *drop_all(Tx *tx, void *context)
     const Tables *tables = context;
 
     for (size_t i = 0; i < tables->n; i++) {
-        TRY(table_drop_indexes(tx, tables->collections[i]));
+        TRY(table_drop_indexes(tx, tables->collections[i], tables->drops_keys));
     }
     return table_states_load(tx);
 }
 
-Err *db_drop_indexes(Db *db, const Collection *const *collections, size_t n)
+Err *db_drop_indexes(Db *db, const Collection *const *collections, size_t n, bool drops_keys)
 {
-    Tables tables = {collections, n};
+    Tables tables = {collections, n, drops_keys};
     Err *err = tx_run(db, &(TxOptions){.kind = WRITE, .is_batch = true}, drop_all, &tables);
 
     if (err) {

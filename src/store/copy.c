@@ -139,8 +139,10 @@ static Err *record_write(Tx *tx, const Shape *shape, Str text)
     ArenaMark mark = arena_mark(arena_current());
     const Json *doc = json_parse_stored(text);
     Str words[COLUMNS_MAX];
+    Arg values[ROW_VALUES_MAX];
 
-    TRY(row_insert(tx, shape, doc, text));
+    row_values(shape, doc, text, values);
+    TRY(row_insert(tx, shape, values));
     if (shape->word_count) {
         words_of(shape, doc, words);
         TRY(words_write(tx, shape->of, 0, NULL, words, shape->word_count));
@@ -239,10 +241,12 @@ static Err *position_write(Tx *tx, void *context)
     Positions *positions = context;
     const Shape *shape = shape_of(positions->of);
     Json *doc = positions->docs.at[0];
+    Arg values[ROW_VALUES_MAX];
 
     json_set_int(doc, "seq", positions->seq);
     TRY(sql_exec(tx, shape->sql_delete, ARGS(A_TEXT(json_str(doc, "id"))), NULL, NULL));
-    return row_insert(tx, shape, doc, json_text(doc));
+    row_values(shape, doc, json_text(doc), values);
+    return row_insert(tx, shape, values);
 }
 
 static Err *positions_copy(Db *from, Db *to, const Collection *of)
@@ -351,7 +355,7 @@ Err *db_copy(Db *from, Db *to, DbCopy *copy)
     }
     TRY(tx_run(from, &reading, tables_read, &tables));
     TRY(db_migrate(to, tables.at, tables.len));
-    TRY(db_drop_indexes(to, tables.at, tables.len));
+    TRY(db_drop_indexes(to, tables.at, tables.len, false));
     for (size_t i = 0; i < tables.len; i++) {
         Step step = {.copy = copy, .name = tables.at[i]->table, .shape = shape_of(tables.at[i])};
         if (tables.at[i] != copy->positions) {

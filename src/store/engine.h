@@ -144,8 +144,10 @@ Err *conflict_reference(Tx *tx, const Collection *of, const Field *field, Str va
 Err *conflict_in_use(Tx *tx, const Collection *of, Str id, const Reference *by);
 Err *not_found(const Collection *of, Str id);
 Err *invalid_id(const Collection *of, Str id);
-// Writes the row of a new record with its side columns.
-WARN_UNUSED Err *row_insert(Tx *tx, const Shape *shape, const Json *doc, Str text);
+// The row of a new record, side columns included: its values, and writing them.
+enum { ROW_VALUES_MAX = COLUMNS_MAX + 4 };
+void row_values(const Shape *shape, const Json *doc, Str text, Arg *out);
+WARN_UNUSED Err *row_insert(Tx *tx, const Shape *shape, Arg *values);
 // Deletes the record with this text.
 WARN_UNUSED Err *record_delete(Tx *tx, const Collection *of, const Known *record);
 

@@ -99,7 +99,7 @@ static Err *table_make(Tx *tx, const Shape *shape)
     Buf sql = buf_new(arena_current(), SQL_MAX);
 
     buf_fmt(&sql,
-            "create table \"%s\" (pk %s, id %s not null unique, filled %s not null, "
+            "create table \"%s\" (pk %s, id %s not null, filled %s not null, "
             "version %s not null",
             shape->of->table, dialect->serial_key, dialect->text_type, dialect->integer_type,
             dialect->integer_type);
@@ -157,12 +157,17 @@ static void index_add(Index *out, size_t *n, Str name, Str sql)
 }
 
 // An index for queries holds the id too: rows of one value come in order of id, so that a page of
-// them is read without sorting. A reference without INDEX serves the check of deletes only.
+// them is read without sorting. Nobody sorts by ids of other records or by flags, so that absent
+// ones need no place in it. A reference without INDEX serves the check of deletes only.
 static size_t indexes_wanted(const Shape *shape, Index *out)
 {
     const char *table = shape->of->table;
+    Str of_id = str_fmt("%s_id_key", table);
     size_t n = 0;
 
+    index_add(out, &n, of_id,
+              str_fmt("create unique index if not exists \"" STR_FMT "\" on \"%s\" (id)",
+                      STR_ARG(of_id), table));
     for (size_t i = 0; i < shape->column_count; i++) {
         const char *column = shape->columns[i]->column;
         unsigned flags = shape->columns[i]->flags;
@@ -174,8 +179,11 @@ static size_t indexes_wanted(const Shape *shape, Index *out)
         } else if (flags & INDEX) {
             Str name = str_fmt("%s_%s_idx", table, column);
             index_add(out, &n, name,
-                      str_fmt("create index \"" STR_FMT "\" on \"%s\" (\"%s\", id)", STR_ARG(name),
-                              table, column));
+                      str_fmt("create index \"" STR_FMT "\" on \"%s\" (\"%s\", id)%s",
+                              STR_ARG(name), table, column,
+                              flags & (UUID | FLAG)
+                                  ? str_z(str_fmt(" where \"%s\" is not null", column))
+                                  : ""));
         } else if (shape->columns[i]->references) {
             Str name = str_fmt("%s_%s_ref", table, column);
             index_add(out, &n, name,
@@ -213,13 +221,11 @@ static Err *indexes_make_some(Tx *tx, const Shape *shape, size_t at_most, bool *
     for (const UniqueKey *key = shape->of->uniques; key && key->columns; key++) {
         keys++;
     }
-    Index *wanted = NEW_ARRAY(Index, COLUMNS_MAX + keys);
+    Index *wanted = NEW_ARRAY(Index, 1 + COLUMNS_MAX + keys);
     size_t n = indexes_wanted(shape, wanted);
     TRY(db_index_names(tx, shape->of->table, &have));
     for (size_t i = 0; i < have.len; i++) {
-        bool is_ours = !str_starts(have.at[i], S("sqlite_")) && !str_ends(have.at[i], S("_pkey")) &&
-                       !str_ends(have.at[i], S("_id_key"));
-        if (is_ours && !is_wanted(wanted, n, have.at[i])) {
+        if (!is_wanted(wanted, n, have.at[i])) {
             Buf sql = buf_new(arena_current(), SQL_MAX);
             buf_fmt(&sql, "drop index \"" STR_FMT "\"", STR_ARG(have.at[i]));
             TRY(ddl(tx, &sql));

@@ -12,7 +12,7 @@
 enum {
     SLOTS = 4096,               // at most half of them are used
     ENGINE_COLUMNS_VERSION = 1, // raised when side columns are filled in another way
-    ENGINE_INDEXES_VERSION = 1, // raised when indexes are made in another way
+    ENGINE_INDEXES_VERSION = 2, // raised when indexes are made in another way
 };
 
 // Compiled shapes by the address of their descriptor, and all descriptors in order of registration.

@@ -51,9 +51,10 @@ static Err *store_start(Store *store)
     int64_t idle_ms = store->options.idle_close_ms;
 
     state->store = store;
-    state->vfs = vfs_over(NULL, "octavo");
+    state->vfs = store->options.is_building ? vfs_over(NULL, "octavo-building", false)
+                                            : vfs_over(NULL, "octavo", true);
 #ifdef OCTAVO_HOOKS
-    state->vfs = store->options.faults ? vfs_over(faults_vfs(), "octavo-faulty") : state->vfs;
+    state->vfs = store->options.faults ? vfs_over(faults_vfs(), "octavo-faulty", true) : state->vfs;
 #endif
     state->idle_ns = idle_ms ? idle_ms * 1000000 : IDLE_NS;
     state->syncs_before = vfs_syncs();
@@ -202,6 +203,7 @@ static void db_close_locked(SqliteDb *db)
     }
     conn_close(db->checkpointer);
     db->checkpointer = NULL;
+    conn_end_building(db->writer);
     conn_close(db->writer);
     db->writer = NULL;
     db->wal_frames = 0;

@@ -47,6 +47,8 @@ typedef enum { CONN_WRITER, CONN_READER, CONN_CHECKPOINT } ConnKind;
 
 WARN_UNUSED Err *conn_open(SqliteDb *db, ConnKind kind, Conn **out);
 void conn_close(Conn *conn);
+// The file of a writer that builds becomes one like others.
+void conn_end_building(Conn *writer);
 // The writer's share of the page cache: what all writers have together, divided by the open ones.
 void conn_share_cache(Conn *conn);
 // Transaction control and pragmas: runs a constant text, gives SQLite's code.
@@ -161,8 +163,9 @@ void checkpoint_let_catch_up(SqliteDb *db);
 
 // Settings of the library, before its first use.
 void sqlite_start(void);
-// Our file layer over another one (NULL: the system's), made on first use; its name.
-const char *vfs_over(const char *below, const char *name);
+// Our file layer over another one (NULL: the system's), made on first use; its name. One that does
+// not sync is for databases that are worth nothing until they are complete.
+const char *vfs_over(const char *below, const char *name, bool syncs);
 uint64_t vfs_syncs(void); // of all our layers
 
 WARN_UNUSED Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),

@@ -73,18 +73,32 @@ static int cache_set(sqlite3 *handle, int kib)
     return sqlite3_exec(handle, sql, NULL, NULL, NULL);
 }
 
+static bool is_building(const Conn *conn)
+{
+    return conn->owner->store->store->options.is_building;
+}
+
+// What is built needs no log: nobody reads beside, and after a crash it is made anew.
+static const char *journal_of(const Conn *conn)
+{
+    return is_building(conn) ? "pragma journal_mode=memory; pragma threads=2"
+                             : "pragma journal_mode=wal; pragma wal_autocheckpoint=0;"
+                               "pragma journal_size_limit=16777216";
+}
+
 static int set_up_writer(Conn *conn)
 {
-    int code = sqlite3_exec(conn->handle,
-                            "pragma journal_mode=wal; pragma synchronous=full;"
-                            "pragma wal_autocheckpoint=0; pragma temp_store=file;"
+    int code = sqlite3_exec(conn->handle, journal_of(conn), NULL, NULL, NULL);
+
+    if (code == SQLITE_OK) {
+        code = sqlite3_exec(conn->handle,
+                            "pragma synchronous=full; pragma temp_store=file;"
                             "pragma foreign_keys=off; pragma secure_delete=fast;"
-                            "pragma case_sensitive_like=on;"
-                            "pragma journal_size_limit=16777216; pragma mmap_size=" MMAP_BYTES ";"
+                            "pragma case_sensitive_like=on; pragma mmap_size=" MMAP_BYTES ";"
                             "create table if not exists octavo_sequence"
                             "(name text primary key, next integer not null)",
                             NULL, NULL, NULL);
-
+    }
     // Takes the place of the automatic checkpoint.
     sqlite3_wal_hook(conn->handle, log_grew, conn->owner);
     return code;
@@ -97,7 +111,9 @@ void conn_share_cache(Conn *conn)
     int64_t kib = store->store->options.cache_bytes / 1024 / 3;
     int open = store->open_count;
 
-    kib = kib > WRITER_CACHE_MAX_KIB ? WRITER_CACHE_MAX_KIB : kib;
+    if (kib > WRITER_CACHE_MAX_KIB && !is_building(conn)) {
+        kib = WRITER_CACHE_MAX_KIB;
+    }
     kib = kib / (open > 0 ? open : 1);
     kib = kib < WRITER_CACHE_MIN_KIB ? WRITER_CACHE_MIN_KIB : kib;
     if (kib != conn->cache_kib) {
@@ -151,6 +167,13 @@ Err *conn_open(SqliteDb *db, ConnKind kind, Conn **out)
     }
     *out = conn;
     return NULL;
+}
+
+void conn_end_building(Conn *writer)
+{
+    if (is_building(writer)) {
+        sqlite3_exec(writer->handle, "pragma journal_mode=wal", NULL, NULL, NULL);
+    }
 }
 
 void conn_close(Conn *conn)

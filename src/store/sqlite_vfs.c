@@ -16,7 +16,7 @@
 
 enum {
     TABLES_MAX = 12, // the system's layer has one table of functions per way of locking
-    LAYERS_MAX = 2,  // over the system's files, and over the fault layer
+    LAYERS_MAX = 3,  // over the system's files, without syncs, and over the fault layer
     LOG_BUFFER = 64 * 1024,
     // What of a savepoint stays in memory. Beyond, SQLite writes all of it to a file at once; its
     // system layer cuts the size of one write to 17 bits and takes what remains of 128 KB and more
@@ -27,6 +27,7 @@ enum {
 typedef struct {
     sqlite3_vfs vfs;
     sqlite3_vfs *below;
+    bool syncs;
 } Layer;
 
 typedef struct {
@@ -73,8 +74,13 @@ static LogBuffer *log_buffer(sqlite3_file *file)
 
 static int count_and_sync(sqlite3_file *file, int flags)
 {
+    const Table *table = table_of(file);
+
+    if (!table->layer->syncs) {
+        return SQLITE_OK;
+    }
     files.syncs++;
-    return table_of(file)->below->xSync(file, flags);
+    return table->below->xSync(file, flags);
 }
 
 // On an error what was not written is forgotten: SQLite takes the transaction back.
@@ -221,12 +227,13 @@ void sqlite_start(void)
     pthread_once(&once, library_start);
 }
 
-static Layer *layer_make(const char *below, const char *name)
+static Layer *layer_make(const char *below, const char *name, bool syncs)
 {
     if (files.layer_count == LAYERS_MAX) {
         die("more than %d file layers", LAYERS_MAX);
     }
     Layer *layer = &files.layers[files.layer_count++];
+    layer->syncs = syncs;
     layer->below = sqlite3_vfs_find(below);
     if (!layer->below) {
         die("no file layer %s", below ? below : "of the system");
@@ -242,7 +249,7 @@ static Layer *layer_make(const char *below, const char *name)
     return layer;
 }
 
-const char *vfs_over(const char *below, const char *name)
+const char *vfs_over(const char *below, const char *name, bool syncs)
 {
     Layer *found = NULL;
 
@@ -251,7 +258,7 @@ const char *vfs_over(const char *below, const char *name)
     for (int i = 0; i < files.layer_count && !found; i++) {
         found = strcmp(files.layers[i].vfs.zName, name) == 0 ? &files.layers[i] : NULL;
     }
-    found = found ? found : layer_make(below, name);
+    found = found ? found : layer_make(below, name, syncs);
     pthread_mutex_unlock(&files.lock);
     return found->vfs.zName;
 }

@@ -149,6 +149,7 @@ typedef struct {
     bool faults;         // debug build: the fault layer stands under the database files
     int idle_close_ms;   // a database not used for so long closes its files; 0 = 60,000
     bool beside_server;  // reads and backups only, while another process serves the directory
+    bool is_building;    // worth nothing until it is complete: nothing is synced, memory is used
 } StoreOptions;
 
 WARN_UNUSED Err *store_open(const StoreOptions *options, Store **out);
@@ -385,9 +386,28 @@ WARN_UNUSED Err *tx_delete_query(Tx *tx, const Collection *of, Str cql, int64_t 
 // What it brings of metadata and _version is kept, what it lacks is made. 422 or 400 if a unique
 // key or the id is taken, 422 for what is no id.
 WARN_UNUSED Err *tx_restore(Tx *tx, const Collection *of, Json *doc);
+
+// Many records as tx_restore stores them: the caller makes them, a thread of ours writes them.
+typedef struct Bulk Bulk;
+
+typedef struct {
+    Time now; // 0 = the clock; stamps metadata
+    // Told (by the writing thread) of each record that is taken already, with the number that came
+    // with it. NULL: the first one ends the loading.
+    void (*refused)(void *context, int64_t tag, const Err *err);
+    void *context;
+} BulkOptions;
+
+WARN_UNUSED Err *bulk_begin(Db *db, const BulkOptions *options, Bulk **out);
+// The document may go when it returns. 422 for what is no id; 500 after the writer failed.
+WARN_UNUSED Err *bulk_put(Bulk *bulk, const Collection *of, Json *doc, int64_t tag);
+// Returns when all is written; always called once.
+WARN_UNUSED Err *bulk_end(Bulk *bulk, int64_t *loaded, int64_t *refused);
+
 // Before many of them: drops the indexes of the tables. db_migrate makes them again, also after a
-// crash; until then queries scan and unique keys of those tables are not watched.
-WARN_UNUSED Err *db_drop_indexes(Db *db, const Collection *const *collections, size_t n);
+// crash; until then queries scan. Unique keys stay, unless the records are known to break none.
+WARN_UNUSED Err *db_drop_indexes(Db *db, const Collection *const *collections, size_t n,
+                                 bool drops_keys);
 
 // Appends an event in this transaction if somebody wants its topic (decision 56). type: "CREATED",
 // "UPDATED", "DELETED" or a name of its own; key: the message key (decision 21).

@@ -196,21 +196,25 @@ static Err *write_refused(Tx *tx, const Violation *broken, const OnViolation *on
     return worded(conflict_unique(tx, shape, &violation, doc), as_text);
 }
 
-Err *row_insert(Tx *tx, const Shape *shape, const Json *doc, Str text)
+void row_values(const Shape *shape, const Json *doc, Str text, Arg *out)
 {
-    Arg args[COLUMNS_MAX + 4];
+    out[0] = A_TEXT(text);
+    out[1] = A_TEXT(json_str(doc, "id"));
+    out[2] = A_NULL; // known when it is written
+    out[3] = A_INT(json_int(doc, "_version", 0));
+    for (size_t i = 0; i < shape->column_count; i++) {
+        out[4 + i] = field_value(shape->columns[i], doc);
+    }
+}
+
+Err *row_insert(Tx *tx, const Shape *shape, Arg *values)
+{
     TableState state;
-    OnViolation on = {write_refused, shape, text, true};
+    OnViolation on = {write_refused, shape, values[0].text, true};
 
     TRY(table_state(tx, shape->of, &state));
-    args[0] = A_TEXT(text);
-    args[1] = A_TEXT(json_str(doc, "id"));
-    args[2] = A_INT(state.filled);
-    args[3] = A_INT(json_int(doc, "_version", 0));
-    for (size_t i = 0; i < shape->column_count; i++) {
-        args[4 + i] = field_value(shape->columns[i], doc);
-    }
-    return sql_exec(tx, shape->sql_insert, (Args){args, shape->column_count + 4}, NULL, &on);
+    values[2] = A_INT(state.filled);
+    return sql_exec(tx, shape->sql_insert, (Args){values, shape->column_count + 4}, NULL, &on);
 }
 
 static Err *insert_checked(Tx *tx, const Shape *shape, Json *doc)
@@ -224,7 +228,9 @@ static Err *insert_checked(Tx *tx, const Shape *shape, Json *doc)
     }
     TRY(worded(references_check(tx, shape, NULL, doc), of->post_errors_are_text));
     Str text = json_text(doc);
-    TRY(row_insert(tx, shape, doc, text));
+    Arg values[ROW_VALUES_MAX];
+    row_values(shape, doc, text, values);
+    TRY(row_insert(tx, shape, values));
     TRY(words_change(tx, shape, NULL, doc, 0));
     note_write(tx, shape);
     known_put(tx, of, json_str(doc, "id"), 0, text);

@@ -101,7 +101,7 @@ static void a_migration_makes_dropped_indexes_again(void **state)
 
     commit(lib);
     assert_true(before > 3);
-    assert_ok(db_drop_indexes(lib->db, loaded, 1));
+    assert_ok(db_drop_indexes(lib->db, loaded, 1, true));
     Tx *tx = begin(lib, WRITE);
     assert_int_equal(index_count(tx), 0);
     restore(tx, 1, "\"title\":\"Tides\",\"barcode\":\"A 1\"");
@@ -113,6 +113,79 @@ static void a_migration_makes_dropped_indexes_again(void **state)
     assert_int_equal(index_count(tx), before);
     assert_int_equal(count(tx, "barcode==\"A 1\""), 1);
     assert_non_null(tx_restore(tx, &books, json_of("{\"barcode\":\"a 1\",\"title\":\"other\"}")));
+}
+
+typedef struct {
+    int64_t tags[8];
+    size_t count;
+} Refused;
+
+static void note_refused(void *context, int64_t tag, const Err *err)
+{
+    Refused *refused = context;
+
+    assert_true(err->status == 422 || err->status == 400);
+    refused->tags[refused->count++] = tag;
+}
+
+static Json *book_of(int n, const char *members)
+{
+    return json_of(
+        str_fmt("{\"id\":\"" STR_FMT "\",\"title\":\"Tides\"%s}", STR_ARG(id_of(n)), members).at);
+}
+
+static void many_records_are_written_in_order_and_taken_ones_are_told(void **state)
+{
+    enum { BOOKS = 2500 };
+    Library *lib = *state;
+    Refused told = {0};
+    Bulk *bulk = NULL;
+    int64_t stored = 0, refused = 0;
+
+    assert_ok(
+        bulk_begin(lib->db, &(BulkOptions){.refused = note_refused, .context = &told}, &bulk));
+    for (int i = 0; i < BOOKS; i++) {
+        ArenaMark mark = arena_mark(arena_current());
+        assert_ok(bulk_put(bulk, &books, book_of(i == 2001 ? 7 : i, ""), i));
+        arena_release(arena_current(), mark); // the record is the bulk's by now
+    }
+    assert_non_null(bulk_put(bulk, &books, json_of("{\"id\":\"no id\"}"), BOOKS));
+    assert_ok(bulk_end(bulk, &stored, &refused));
+    assert_int_equal(stored, BOOKS - 1);
+    assert_int_equal(refused, 1);
+    assert_int_equal(told.count, 1);
+    assert_int_equal(told.tags[0], 2001);
+    begin(lib, READ);
+    assert_int_equal(count(lib->tx, "title all tides"), BOOKS - 1);
+}
+
+static void a_taken_record_ends_a_loading_that_expects_none(void **state)
+{
+    Library *lib = *state;
+    Bulk *bulk = NULL;
+    int64_t stored = 0, refused = 0;
+
+    assert_ok(bulk_begin(lib->db, &(BulkOptions){0}, &bulk));
+    assert_ok(bulk_put(bulk, &books, book_of(1, ""), 1));
+    assert_ok(bulk_put(bulk, &books, book_of(1, ""), 2));
+    assert_non_null(bulk_end(bulk, &stored, &refused));
+    begin(lib, READ);
+    assert_int_equal(count(lib->tx, "cql.allRecords=1"), 0);
+}
+
+static void keys_go_on_refusing_while_other_indexes_are_dropped(void **state)
+{
+    Library *lib = *state;
+
+    assert_ok(db_drop_indexes(lib->db, loaded, 1, false));
+    Tx *tx = begin(lib, WRITE);
+    restore(tx, 1, "\"title\":\"Tides\",\"barcode\":\"A 1\"");
+    assert_non_null(tx_restore(tx, &books, json_of("{\"barcode\":\"a 1\",\"title\":\"other\"}")));
+    assert_non_null(tx_restore(tx, &books, book_of(1, "")));
+    commit(lib);
+    assert_ok(db_migrate(lib->db, library, 3));
+    begin(lib, READ);
+    assert_int_equal(count(lib->tx, "barcode==\"A 1\""), 1);
 }
 
 // Its savepoint is larger than what SQLite keeps in memory.
@@ -144,9 +217,15 @@ static void a_statement_may_change_megabytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_loaded_record_keeps_version_and_metadata), TEST(what_a_loaded_record_lacks_is_made),
-        TEST(loaded_records_are_found_like_others),       TEST(a_taken_id_or_unique_key_is_refused),
-        TEST(a_migration_makes_dropped_indexes_again),    TEST(a_statement_may_change_megabytes),
+        TEST(a_loaded_record_keeps_version_and_metadata),
+        TEST(what_a_loaded_record_lacks_is_made),
+        TEST(loaded_records_are_found_like_others),
+        TEST(a_taken_id_or_unique_key_is_refused),
+        TEST(a_migration_makes_dropped_indexes_again),
+        TEST(many_records_are_written_in_order_and_taken_ones_are_told),
+        TEST(a_taken_record_ends_a_loading_that_expects_none),
+        TEST(keys_go_on_refusing_while_other_indexes_are_dropped),
+        TEST(a_statement_may_change_megabytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
