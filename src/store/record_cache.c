@@ -230,8 +230,9 @@ static DbCache *db_cache(Db *db)
     return cache;
 }
 
-// With the lock held.
-static Entry *entry_of(Entry **list, const void *key)
+// With the lock held. A new entry cannot tell which of the past commits touched it: it counts as
+// touched by the last one, so that nothing older than that is published.
+static Entry *entry_of(DbCache *cache, Entry **list, const void *key)
 {
     for (Entry *entry = *list; entry; entry = entry->next) {
         if (entry->key == key) {
@@ -242,7 +243,7 @@ static Entry *entry_of(Entry **list, const void *key)
     if (!entry) {
         die("out of memory");
     }
-    *entry = (Entry){.key = key, .next = *list};
+    *entry = (Entry){.key = key, .written = cache->applied, .next = *list};
     *list = entry;
     return entry;
 }
@@ -255,7 +256,7 @@ static Value *entry_take(Tx *tx, DbCache *cache, Entry **list, const void *key, 
     TxExtra *extra = extra_of(tx);
 
     pthread_mutex_lock(&cache->lock);
-    Entry *entry = entry_of(list, key);
+    Entry *entry = entry_of(cache, list, key);
     Value *value = entry->value ? value_hold(entry->value) : NULL;
     *is_too_big = entry->is_too_big;
     if (value && (!extra->has_used_cache || cache->applied < extra->used_generation)) {
@@ -281,7 +282,7 @@ static void entry_publish(DbCache *cache, Entry **list, const void *key, Value *
 {
     value->bytes = arena_used(value->arena);
     pthread_mutex_lock(&cache->lock);
-    Entry *entry = entry_of(list, key);
+    Entry *entry = entry_of(cache, list, key);
     if (!entry->value && entry->written <= generation &&
         atomic_load(&bytes_cached) + value->bytes <= CACHE_BYTES_MAX) {
         value->is_counted = true;
@@ -318,7 +319,7 @@ void cache_committed(Db *db, const Collection *const *written, size_t n)
     cache->applied = generation;
     for (size_t i = 0; i < n; i++) {
         if (written[i]->is_cached) {
-            entry_invalidate(entry_of(&cache->sets, shape_of(written[i])->main), generation);
+            entry_invalidate(entry_of(cache, &cache->sets, shape_of(written[i])->main), generation);
         }
     }
     for (Entry *entry = cache->derived; entry; entry = entry->next) {
@@ -435,7 +436,7 @@ Err *record_set(Tx *tx, const Collection *of, const RecordSet **out)
         TRY(set_fill(tx, of, &value));
         if (!value) {
             pthread_mutex_lock(&cache->lock);
-            entry_of(&cache->sets, of)->is_too_big = true;
+            entry_of(cache, &cache->sets, of)->is_too_big = true;
             pthread_mutex_unlock(&cache->lock);
             return NULL;
         }

@@ -80,6 +80,32 @@ static void a_reader_never_sees_what_was_before_an_answered_commit(void **state)
     }
 }
 
+// The first to ask for a value may have begun before a commit that nobody was waiting to hear of.
+static void a_value_first_computed_from_an_old_snapshot_is_not_kept(void **state)
+{
+    Library *lib = *state;
+    const TxOptions reading = {.kind = READ};
+    const void *value = NULL;
+    Tx *old = NULL, *tx = begin(lib, WRITE);
+    insert(tx, &shelves, 1, "\"name\":\"A\",\"zone\":\"1\"");
+    commit(lib);
+
+    const Json *shelf = NULL;
+    assert_ok(tx_begin(lib->db, &reading, &old));
+    assert_ok(tx_ref(old, &shelves, id_of(1), &shelf)); // this read makes the snapshot
+    tx = begin(lib, WRITE);
+    assert_ok(tx_update(tx, &shelves,
+                        json_of("{\"id\":\"00000000-0000-4000-8000-000000000001\","
+                                "\"name\":\"A\",\"zone\":\"2\"}")));
+    commit(lib);
+    assert_ok(tx_derived(old, &zone, &value));
+    assert_int_equal(*(const int *)value, 1);
+    assert_ok(tx_commit(old));
+
+    assert_ok(tx_derived(begin(lib, READ), &zone, &value));
+    assert_int_equal(*(const int *)value, 2);
+}
+
 static void a_pinned_record_outlives_its_successor(void **state)
 {
     Library *lib = *state;
@@ -127,6 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, library_setup, library_teardown)
         TEST(a_reader_never_sees_what_was_before_an_answered_commit),
+        TEST(a_value_first_computed_from_an_old_snapshot_is_not_kept),
         TEST(a_pinned_record_outlives_its_successor),
         TEST(prefetching_is_one_round_trip_and_none_from_memory),
     };
