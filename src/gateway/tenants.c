@@ -347,6 +347,11 @@ static Err *drop_locked(App *app, Str id)
     }
     // Waits for an install that is under way; a later one finds the tenant gone.
     pthread_mutex_lock(&tenant->lock);
+    Err *err = own_delete(app, &own_tenants, "tenant_id", id, &found);
+    if (err) {
+        pthread_mutex_unlock(&tenant->lock);
+        return err;
+    }
     pthread_mutex_lock(&app->gateway->lock);
     publish_list(app->gateway, NULL, tenant);
     atomic_store(&tenant->is_gone, true);
@@ -356,7 +361,6 @@ static Err *drop_locked(App *app, Str id)
     if (app->scheduler) {
         jobs_forget(app->scheduler, id);
     }
-    TRY(own_delete(app, &own_tenants, "tenant_id", id, &found));
     return db_drop(app->store, id);
 }
 
