@@ -1,6 +1,8 @@
 // Opens the store and the gateway for a command, with the memory budget of decision 52.
 #include "commands/commands.h"
 
+#include "store/faults.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -89,6 +91,21 @@ static Err *start_kafka(App *app)
     return NULL;
 }
 
+// The disk fails as the option says (decision 41).
+static Err *arm_fault(const Config *config, StoreOptions *options)
+{
+#ifdef OCTAVO_HOOKS
+    Str fault = config_text(config, "test.faults");
+    if (fault.len) {
+        options->faults = true;
+        return faults_arm_text(fault);
+    }
+#else
+    (void)config, (void)options;
+#endif
+    return NULL;
+}
+
 Err *command_open(const CommandLine *line, bool background, App *app)
 {
     Str url = config_text(line->config, "database.url");
@@ -109,6 +126,7 @@ Err *command_open(const CommandLine *line, bool background, App *app)
         .readers_max = READERS_MAX,
         .connections = (int)config_int(line->config, "database.connections"),
     };
+    TRY(arm_fault(line->config, &options));
     *app = (App){.modules = all_modules, .config = line->config, .started_at = time_now()};
     TRY(store_open(&options, &app->store));
     Err *err = background ? jobs_new(app->store, &app->scheduler) : NULL;

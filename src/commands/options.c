@@ -44,5 +44,8 @@ const Option process_options[] = {
     {"log.level", "info", "debug, info, warn, error, off", false},
     {"log.format", "text", "text (logfmt), json", false},
     {"test.hooks", "off", "debug build, loopback only: test headers", false},
+#ifdef OCTAVO_HOOKS
+    {"test.faults", "", "a fault of the disk, such as cut:before-commit:20:all", false},
+#endif
     {0},
 };

@@ -56,9 +56,11 @@ static struct {
     size_t file_count;
     uint64_t random;
     bool is_off;
-    int64_t operations, cut_at, error_from, error_to, bytes_left;
+    bool exits; // the process ends with the power, and keeps `keep`
+    Keep keep;
+    Fault armed;
     char point[64];
-    int point_count;
+    int64_t operations, seen, bytes_left; // seen: what the armed fault is about, so far
 } faults = {.lock = PTHREAD_MUTEX_INITIALIZER, .bytes_left = -1, .random = 1};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -213,35 +215,59 @@ static void disk_keep(Disk *disk, Keep keep)
 // ---------------------------------------------------------------------------------------------
 // Faults
 
-static void power_off(void)
+typedef enum { PASS, FAIL, LAST, OFF } Fate; // LAST: on its way when the power went
+
+static FaultFileKind kind_of(const Disk *disk)
 {
-    faults.is_off = true;
+    return str_ends(str_of(disk->path), S(".db")) ? FILE_DATABASE : FILE_LOG;
 }
 
-typedef enum { PASS, FAIL, OFF } Fate;
-
-// Counts one operation that changes the disk and says what becomes of it.
-static Fate operation_fate(void)
+static bool is_about(const Fault *fault, FaultOp op, const Disk *disk)
 {
+    bool is_op = fault->op == OP_CHANGE ? op != OP_READ : op == fault->op;
+
+    return fault->nth > 0 && !fault->point && is_op &&
+           (fault->file == FILE_ANY || fault->file == kind_of(disk));
+}
+
+// Counts one operation and says what becomes of it.
+static Fate operation_fate(FaultOp op, const Disk *disk)
+{
+    const Fault *fault = &faults.armed;
+
     if (faults.is_off) {
         return OFF;
     }
-    faults.operations++;
-    if (faults.cut_at && faults.operations >= faults.cut_at) {
-        power_off();
-        return OFF;
+    faults.operations += op != OP_READ;
+    if (!is_about(fault, op, disk) || ++faults.seen < fault->nth) {
+        return PASS;
     }
-    return faults.operations >= faults.error_from && faults.operations < faults.error_to ? FAIL
-                                                                                         : PASS;
+    if (fault->is_cut) {
+        faults.is_off = true;
+        return LAST;
+    }
+    return faults.seen < fault->nth + fault->count ? FAIL : PASS;
+}
+
+static void disks_reboot(Keep keep);
+
+static void faults_unlock(void)
+{
+    if (faults.is_off && faults.exits) {
+        disks_reboot(faults.keep);
+        _exit(FAULTS_EXIT);
+    }
+    pthread_mutex_unlock(&faults.lock);
 }
 
 void faults_point(const char *name)
 {
     pthread_mutex_lock(&faults.lock);
-    if (faults.point_count > 0 && strcmp(faults.point, name) == 0 && --faults.point_count == 0) {
-        power_off();
+    if (faults.armed.point && strcmp(faults.point, name) == 0 &&
+        ++faults.seen == faults.armed.nth) {
+        faults.is_off = true;
     }
-    pthread_mutex_unlock(&faults.lock);
+    faults_unlock();
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -264,11 +290,13 @@ static int file_close(sqlite3_file *file)
 
 static int file_read(sqlite3_file *file, void *to, int size, sqlite3_int64 offset)
 {
+    const Disk *disk = fault_file(file)->disk;
+
     pthread_mutex_lock(&faults.lock);
-    bool is_off = faults.is_off && fault_file(file)->disk;
-    pthread_mutex_unlock(&faults.lock);
-    return is_off ? SQLITE_IOERR_READ
-                  : real_file(file)->pMethods->xRead(real_file(file), to, size, offset);
+    Fate fate = disk ? operation_fate(OP_READ, disk) : PASS;
+    faults_unlock();
+    return fate == PASS ? real_file(file)->pMethods->xRead(real_file(file), to, size, offset)
+                        : SQLITE_IOERR_READ;
 }
 
 // True if the file may become so long.
@@ -291,16 +319,12 @@ static bool space_take(sqlite3_file *file, int64_t end)
 static int write_locked(sqlite3_file *file, const void *from, int size, int64_t offset)
 {
     Disk *disk = fault_file(file)->disk;
-    Fate fate = operation_fate();
+    Fate fate = operation_fate(OP_WRITE, disk);
 
-    if (fate == FAIL || (fate == OFF && !disk)) {
-        return SQLITE_IOERR_WRITE;
+    if (fate == LAST) {
+        pending_add(disk, from, (size_t)size, offset);
     }
-    if (fate == OFF) {
-        if (faults.operations == faults.cut_at) {
-            pending_add(disk, from, (size_t)size, offset); // was on its way
-            faults.cut_at = 0;
-        }
+    if (fate != PASS) {
         return SQLITE_IOERR_WRITE;
     }
     if (!space_take(file, offset + size)) {
@@ -317,7 +341,7 @@ static int file_write(sqlite3_file *file, const void *from, int size, sqlite3_in
     }
     pthread_mutex_lock(&faults.lock);
     int code = write_locked(file, from, size, offset);
-    pthread_mutex_unlock(&faults.lock);
+    faults_unlock();
     return code;
 }
 
@@ -327,12 +351,12 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
     int code = SQLITE_OK;
 
     pthread_mutex_lock(&faults.lock);
-    if (disk && operation_fate() != PASS) {
+    if (disk && operation_fate(OP_TRUNCATE, disk) != PASS) {
         code = SQLITE_IOERR_TRUNCATE;
     } else if (disk) {
         pending_add(disk, NULL, 0, size);
     }
-    pthread_mutex_unlock(&faults.lock);
+    faults_unlock();
     return code ? code : real_file(file)->pMethods->xTruncate(real_file(file), size);
 }
 
@@ -346,7 +370,7 @@ static int file_sync(sqlite3_file *file, int flags)
         return SQLITE_OK;
     }
     pthread_mutex_lock(&faults.lock);
-    Fate fate = operation_fate();
+    Fate fate = operation_fate(OP_SYNC, disk);
     if (fate == PASS) {
         disk_sync(disk);
         if (fault_file(file)->syncs_directory) {
@@ -356,7 +380,7 @@ static int file_sync(sqlite3_file *file, int flags)
     } else if (fate == FAIL) {
         disk_sync_fail(disk);
     }
-    pthread_mutex_unlock(&faults.lock);
+    faults_unlock();
     return fate == PASS ? SQLITE_OK : SQLITE_IOERR_FSYNC;
 }
 
@@ -481,7 +505,7 @@ static int layer_delete(sqlite3_vfs *vfs, const char *name, int syncs_directory)
     (void)vfs;
     pthread_mutex_lock(&faults.lock);
     Disk *disk = disk_of(name);
-    bool passes = operation_fate() == PASS;
+    bool passes = operation_fate(OP_DELETE, disk) == PASS;
     if (passes) {
         pending_clear(disk);
         disk->is_deleted = !syncs_directory && disk->is_on_disk;
@@ -490,7 +514,7 @@ static int layer_delete(sqlite3_vfs *vfs, const char *name, int syncs_directory)
     if (passes && syncs_directory && ftruncate(disk->shadow, 0)) {
         die("cannot empty %s.disk", name);
     }
-    pthread_mutex_unlock(&faults.lock);
+    faults_unlock();
     return passes ? faults.real->xDelete(faults.real, name, syncs_directory) : SQLITE_IOERR_DELETE;
 }
 
@@ -520,10 +544,9 @@ const char *faults_vfs(void)
 
 static void faults_clear(void)
 {
-    faults.is_off = false;
-    faults.cut_at = faults.error_from = faults.error_to = 0;
+    faults.is_off = faults.exits = false;
+    faults.armed = (Fault){0};
     faults.bytes_left = -1;
-    faults.point_count = 0;
 }
 
 static void disk_forget(Disk *disk)
@@ -546,18 +569,22 @@ void faults_reset(uint64_t seed)
     pthread_mutex_unlock(&faults.lock);
 }
 
-void faults_power_cut_after(int64_t n)
+void faults_arm(const Fault *fault)
 {
     pthread_mutex_lock(&faults.lock);
-    faults.cut_at = faults.operations + n;
+    faults.armed = fault ? *fault : (Fault){0};
+    faults.seen = 0;
+    if (faults.armed.point) {
+        snprintf(faults.point, sizeof faults.point, "%s", faults.armed.point);
+    }
     pthread_mutex_unlock(&faults.lock);
 }
 
-void faults_power_cut_at(const char *point, int n)
+void faults_exit_at_cut(Keep keep)
 {
     pthread_mutex_lock(&faults.lock);
-    snprintf(faults.point, sizeof faults.point, "%s", point);
-    faults.point_count = n;
+    faults.exits = true;
+    faults.keep = keep;
     pthread_mutex_unlock(&faults.lock);
 }
 
@@ -573,14 +600,6 @@ void faults_disk_full(int64_t bytes_left)
 {
     pthread_mutex_lock(&faults.lock);
     faults.bytes_left = bytes_left;
-    pthread_mutex_unlock(&faults.lock);
-}
-
-void faults_io_error_after(int64_t n, int64_t count)
-{
-    pthread_mutex_lock(&faults.lock);
-    faults.error_from = faults.operations + n;
-    faults.error_to = faults.error_from + count;
     pthread_mutex_unlock(&faults.lock);
 }
 
@@ -606,13 +625,18 @@ static void disk_reboot(Disk *disk, Keep keep)
     disk_forget(disk);
 }
 
-void faults_reboot(Keep keep)
+static void disks_reboot(Keep keep)
 {
-    pthread_mutex_lock(&faults.lock);
     for (size_t i = 0; i < faults.file_count; i++) {
         disk_reboot(&faults.files[i], keep);
     }
     faults.file_count = 0;
+}
+
+void faults_reboot(Keep keep)
+{
+    pthread_mutex_lock(&faults.lock);
+    disks_reboot(keep);
     faults_clear();
     pthread_mutex_unlock(&faults.lock);
 }

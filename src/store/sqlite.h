@@ -117,6 +117,7 @@ struct SqliteDb {
     pthread_mutex_t gate_lock; // guards the conditions
     pthread_cond_t gate_opened, readers_gone, log_shortened;
     int64_t gate_failed_ns; // the checkpoint thread's
+    int checkpoint_code;    // the checkpoint thread's: of the last copy
 };
 
 struct SqliteStore {

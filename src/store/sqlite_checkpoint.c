@@ -122,7 +122,14 @@ static int checkpoint_run(SqliteDb *db, int mode, int *frames, int *done)
         }
     }
     db->store->checkpoints++;
-    return sqlite3_wal_checkpoint_v2(db->checkpointer->handle, "main", mode, frames, done);
+    int code = sqlite3_wal_checkpoint_v2(db->checkpointer->handle, "main", mode, frames, done);
+    bool is_failure = (code & 0xff) != SQLITE_OK && (code & 0xff) != SQLITE_BUSY;
+    // Once, not four times a second: the log of a disk that fails grows until it is looked after.
+    if (is_failure && code != db->checkpoint_code) {
+        sqlite_err(db->checkpointer->handle, code, "checkpoint");
+    }
+    db->checkpoint_code = code;
+    return code;
 }
 
 void checkpoint_note(SqliteDb *db, int frames)
@@ -201,7 +208,9 @@ static bool db_checkpoint(SqliteDb *db)
     if (db->wal_frames < PASSIVE_FRAMES) {
         return false;
     }
+    FAULT_POINT("before-copy");
     int code = checkpoint_run(db, SQLITE_CHECKPOINT_PASSIVE, &frames, &done);
+    FAULT_POINT("after-copy");
     if (db->wal_frames < RESTART_FRAMES || (code & 0xff) != SQLITE_OK) {
         return db->wal_frames >= RESTART_FRAMES;
     }

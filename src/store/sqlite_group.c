@@ -79,6 +79,7 @@ void group_close(SqliteDb *db)
     *group = (Group){0};
     db_committed(db->db, members);
     members_answer(db, members, NULL);
+    FAULT_POINT("group-answered");
 }
 
 // True if the one who ends its turn now commits; else a waiter goes on in the same group. A batch
@@ -111,6 +112,7 @@ static int turn_begin(SqliteDb *db, const Tx *tx)
     if (!group->is_open) {
         conn_share_cache(db->writer);
         code = conn_run(db->writer, "begin immediate");
+        FAULT_POINT("group-begins");
         if (code == SQLITE_OK) {
             *group = (Group){.is_open = true, .is_batch = true, .begun_ns = clock_ns()};
         }

@@ -16,6 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # More rounds: OCTAVO_FAULT_ROUNDS=100 pytest tests/faults
 ROUNDS = int(os.environ.get("OCTAVO_FAULT_ROUNDS", "3"))
+ROUNDS_ALL = 20  # from this many on all faults of the disk are tried, not a share of them
+USERS = 20
 HEADERS = {"x-okapi-tenant": "diku"}
 
 
@@ -36,9 +38,9 @@ class Desk:
         self.process = None
         self.log = []
 
-    def start(self):
+    def start(self, *options):
         line = [*self.before, program(), "serve", "--data", str(self.data),
-                "--http.listen=127.0.0.1:0", "--edge.listen=", "--admin.listen="]
+                "--http.listen=127.0.0.1:0", "--edge.listen=", "--admin.listen=", *options]
         self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True)
         threading.Thread(target=self._read_log, args=(self.process.stderr,), daemon=True).start()
@@ -110,7 +112,7 @@ class Desk:
 class Load:
     """Workers that lend and take back, each its own items, and note what the server confirmed."""
 
-    def __init__(self, desk, workers=6):
+    def __init__(self, desk, workers=USERS, disk_fails=False):
         items, users = desk.inputs("available.csv"), desk.inputs("user_barcodes.csv")
         self.desk = desk
         self.ends = threading.Event()
@@ -119,6 +121,8 @@ class Load:
         self.unknown = set()  # items whose last call got no answer
         self.wrong = []      # answers that should not be
         self.answers = 0
+        self.disk_fails = disk_fails
+        self.refused = 0     # answers 5xx while the disk fails: nothing may have changed
         self.threads = [threading.Thread(target=self._work, args=(items[n::workers], users, n))
                         for n in range(workers)]
         for thread in self.threads:
@@ -145,17 +149,33 @@ class Load:
             self.confirmed[item] = "Checked out"
             self.loans[item] = answer.json()["id"]
         else:
-            self._note(answer)
+            self._note(answer, item)
 
     def _take_back(self, item, user):
         answer = self.desk.check_in(item)
         if answer.status_code == 200:
             self.confirmed[item] = "Available"
         else:
-            self._note(answer)
+            self._note(answer, item)
 
-    def _note(self, answer):
+    def _note(self, answer, item):
+        if self.disk_fails and answer.status_code >= 500:
+            self.refused += 1
+            return
+        # Its return was refused before.
+        if self.disk_fails and answer.status_code == 422 and \
+                self.confirmed.get(item) == "Checked out":
+            return
         self.wrong.append(f"{answer.status_code} {answer.text[:300]}")
+
+    def wait_for_end_of(self, process, seconds):
+        """True if the process ended by itself; else all workers are stopped."""
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            pass
+        self.stop()
+        return process.poll() is not None
 
     def stop(self):
         self.ends.set()

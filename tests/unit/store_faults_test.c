@@ -292,20 +292,33 @@ static void random_power_cuts_lose_nothing_that_was_answered(void **state)
             model_reset();
             faulty_open(world);
         }
-        faults_power_cut_after(1 + rand() % 400);
+        faults_arm(&(Fault){.is_cut = true, .nth = 1 + rand() % 400});
         cut_and_check(world, (Keep)(i % 3));
     }
 }
 
-static void cuts_at_named_points_lose_nothing(void **state)
+// Each place of the code, each kind of operation, with each thing a disk may make of it.
+static void cuts_at_all_points_lose_nothing(void **state)
 {
-    static const char *const points[] = {"before-commit", "after-commit", "member-released",
-                                         "member-begins"};
+    static const Fault cuts[] = {
+        {.point = "group-begins"},
+        {.point = "member-begins"},
+        {.point = "member-released"},
+        {.point = "before-commit"},
+        {.point = "after-commit"},
+        {.point = "group-answered"},
+        {.op = OP_WRITE, .file = FILE_LOG},
+        {.op = OP_SYNC, .file = FILE_LOG},
+        {.op = OP_CHANGE},
+    };
     World *world = *state;
 
-    for (int i = 0; i < 48; i++) {
-        faults_power_cut_at(points[i % 4], 1 + i * 3 % 40);
-        cut_and_check(world, (Keep)(i % 3));
+    for (int i = 0; i < 54; i++) {
+        Fault cut = cuts[i % 9];
+        cut.is_cut = true;
+        cut.nth = 1 + i * 3 % 40;
+        faults_arm(&cut);
+        cut_and_check(world, (Keep)(i / 9 % 3));
     }
     assert_true(stored_count > 0);
 }
@@ -320,7 +333,7 @@ static void cuts_while_a_database_is_made_leave_it_usable(void **state)
         world_remove(world);
         faults_reset((uint64_t)i);
         model_reset();
-        faults_power_cut_after(i);
+        faults_arm(&(Fault){.is_cut = true, .nth = i});
         StoreOptions options = {.dir = str_of(world->dir), .faults = true};
         assert_ok(store_open(&options, &world->store));
         Err *err = db_open(world->store, S("diku"), true, &world->db);
@@ -335,12 +348,22 @@ static void cuts_while_a_database_is_made_leave_it_usable(void **state)
 
 static void cuts_around_checkpoints_lose_nothing(void **state)
 {
-    static const char *const points[] = {"before-restart", "after-restart"};
+    static const Fault cuts[] = {
+        {.point = "before-copy"},
+        {.point = "after-copy"},
+        {.point = "before-restart"},
+        {.point = "after-restart"},
+        {.op = OP_WRITE, .file = FILE_DATABASE},
+        {.op = OP_SYNC, .file = FILE_DATABASE},
+    };
     World *world = *state;
 
-    for (int i = 0; i < 4; i++) {
-        faults_power_cut_at(points[i % 2], 1);
-        cut_and_check(world, (Keep)(i % 3));
+    for (int i = 0; i < 18; i++) {
+        Fault cut = cuts[i % 6];
+        cut.is_cut = true;
+        cut.nth = 1;
+        faults_arm(&cut);
+        cut_and_check(world, (Keep)(i / 6));
     }
     assert_true(store_figures(world->store).wal_bytes_max < 64 << 20);
 }
@@ -373,14 +396,18 @@ static void a_full_disk_refuses_and_recovers(void **state)
     check_database(world->db);
 }
 
-static void failing_writes_and_syncs_refuse_and_recover(void **state)
+static void failing_operations_refuse_and_recover(void **state)
 {
+    static const FaultOp ops[] = {OP_CHANGE, OP_READ, OP_WRITE, OP_SYNC};
     World *world = *state;
 
-    for (int i = 1; i <= 40; i++) {
-        faults_io_error_after(i * 3, 1 + i % 4);
+    for (int i = 1; i <= 60; i++) {
+        faults_arm(&(Fault){.op = ops[i % 4],
+                            .file = (FaultFileKind)(i / 4 % 3),
+                            .nth = i * 3,
+                            .count = 1 + i % 5});
         write_all(world->db, 12);
-        faults_io_error_after(1, 0);
+        faults_arm(NULL);
         assert_int_equal(write_all(world->db, 2), 0);
         check_database(world->db);
         if (i % 4 == 0) {
@@ -389,6 +416,29 @@ static void failing_writes_and_syncs_refuse_and_recover(void **state)
             faulty_open(world);
             check_database(world->db);
         }
+    }
+}
+
+static void a_fault_is_read_from_a_text(void **state)
+{
+    static const char *const good[] = {"cut:before-commit:3:all", "cut:write.log:1:some",
+                                       "cut:change:7:first", "error:read.database:2:5",
+                                       "full:4096"};
+    static const char *const bad[] = {"",
+                                      "cut",
+                                      "cut:write:1",
+                                      "cut::1:all",
+                                      "error:here:1:1",
+                                      "error:write.moon:1:1",
+                                      "full:much",
+                                      "cut:write:x:all"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_ok(faults_arm_text(str_of(good[i])));
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_non_null(faults_arm_text(str_of(bad[i])));
     }
 }
 
@@ -402,11 +452,12 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         TEST(random_power_cuts_lose_nothing_that_was_answered),
-        TEST(cuts_at_named_points_lose_nothing),
+        TEST(cuts_at_all_points_lose_nothing),
         TEST(cuts_while_a_database_is_made_leave_it_usable),
         TEST(cuts_around_checkpoints_lose_nothing),
         TEST(a_full_disk_refuses_and_recovers),
-        TEST(failing_writes_and_syncs_refuse_and_recover),
+        TEST(failing_operations_refuse_and_recover),
+        TEST(a_fault_is_read_from_a_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
