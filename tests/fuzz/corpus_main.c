@@ -1,4 +1,4 @@
-// Runs a fuzz target over the files of a folder: the corpora are tests in every build.
+// Runs a fuzz target over the files of a folder, by name: the corpora are tests in every build.
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,19 +27,18 @@ static int run_file(const char *name)
 
 int main(int argc, char **argv)
 {
-    int count = 0;
-    DIR *dir = argc > 1 ? opendir(argv[1]) : NULL;
+    struct dirent **entries = NULL;
+    int n = argc > 1 ? scandir(argv[1], &entries, NULL, alphasort) : 0, count = 0;
 
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    for (int i = 0; i < n; i++) {
         char name[4096];
-        snprintf(name, sizeof name, "%s/%s", argv[1], entry->d_name);
-        if (entry->d_name[0] != '.') {
+        snprintf(name, sizeof name, "%s/%s", argv[1], entries[i]->d_name);
+        if (entries[i]->d_name[0] != '.') {
             count += run_file(name);
         }
+        free(entries[i]);
     }
-    if (dir) {
-        closedir(dir);
-    }
+    free(entries);
     if (count == 0) {
         fprintf(stderr, "no corpus in %s\n", argc > 1 ? argv[1] : "(no folder given)");
         return 1;
