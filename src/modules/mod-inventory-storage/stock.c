@@ -6,54 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    IDS_AT_ONCE = 400,
-    RECORDS_MAX = 1000000,
-    CQL_MAX = 256 * 1024,
-};
-
-// ---------------------------------------------------------------------------------------------
-// Records by a member, read for many values
-
-typedef struct {
-    Json **at;
-    size_t len, cap;
-} Records;
-
-static void records_add(Records *records, const Docs *docs)
-{
-    if (records->len + docs->len > records->cap) {
-        size_t cap = (records->len + docs->len) * 2;
-        Json **more = NEW_ARRAY(Json *, cap);
-        if (records->len) {
-            memcpy(more, records->at, records->len * sizeof *more);
-        }
-        records->at = more;
-        records->cap = cap;
-    }
-    if (docs->len) {
-        memcpy(records->at + records->len, docs->at, docs->len * sizeof *docs->at);
-    }
-    records->len += docs->len;
-}
-
-static Err *records_read(Tx *tx, const Collection *of, const char *path, const StrList *values,
-                         Records *out)
-{
-    for (size_t i = 0; i < values->len; i += IDS_AT_ONCE) {
-        Buf cql = buf_new(arena_current(), CQL_MAX);
-        Docs found = {0};
-        buf_fmt(&cql, "%s==(", path);
-        for (size_t v = i; v < values->len && v < i + IDS_AT_ONCE; v++) {
-            buf_fmt(&cql, "%s" STR_FMT, v > i ? " or " : "", STR_ARG(values->at[v]));
-        }
-        buf_char(&cql, ')');
-        TRY(tx_list(tx, of, buf_str(&cql), RECORDS_MAX, &found));
-        records_add(out, &found);
-    }
-    return NULL;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Look-up by id: records sorted once
 
@@ -67,14 +19,14 @@ static int compare_with_id(const void *id, const void *record)
     return str_cmp(*(const Str *)id, json_str(*(Json *const *)record, "id"));
 }
 
-static void records_sort(Records *records)
+static void records_sort(Docs *records)
 {
     if (records->len) {
         qsort(records->at, records->len, sizeof *records->at, compare_ids);
     }
 }
 
-static Json *records_find(const Records *records, Str id)
+static Json *records_find(const Docs *records, Str id)
 {
     Json **found =
         records->len ? bsearch(&id, records->at, records->len, sizeof *records->at, compare_with_id)
@@ -92,7 +44,7 @@ typedef struct {
 } Line;
 
 typedef struct {
-    Records instances, holdings, items, parts, bound;
+    Docs instances, holdings, items, parts, bound;
     Line *lines;
     size_t line_count;
 } Reading;
@@ -102,7 +54,7 @@ static bool is_hidden(const Json *record)
     return json_flag(record, "discoverySuppress", false);
 }
 
-static StrList ids_of(const Records *records, const char *path)
+static StrList ids_of(const Docs *records, const char *path)
 {
     StrList ids = {0};
     for (size_t i = 0; i < records->len; i++) {
@@ -111,7 +63,7 @@ static StrList ids_of(const Records *records, const char *path)
     return ids;
 }
 
-static void records_drop_hidden(Records *records)
+static void records_drop_hidden(Docs *records)
 {
     size_t kept = 0;
     for (size_t i = 0; i < records->len; i++) {
@@ -122,30 +74,34 @@ static void records_drop_hidden(Records *records)
     records->len = kept;
 }
 
-static Err *many(Tx *tx, const Collection *of, const StrList *ids, Records *out)
+static Err *many(Tx *tx, const Collection *of, const StrList *ids, Docs *out)
 {
-    Docs docs = {0};
-
+    *out = (Docs){0};
     if (ids->len) {
-        TRY(tx_get_many(tx, of, ids->at, ids->len, &docs));
+        TRY(tx_get_many(tx, of, ids->at, ids->len, out));
     }
-    records_add(out, &docs);
     records_sort(out);
     return NULL;
+}
+
+static Err *those_below(Tx *tx, const Collection *of, const char *column, const StrList *above,
+                        Docs *out)
+{
+    return tx_where_in(tx, of, &(WhereIn){column, above->at, above->len, NULL}, out);
 }
 
 static Err *reading_read(Tx *tx, Reading *reading, const StrList *ids, bool visible_only)
 {
     TRY(many(tx, &instances, ids, &reading->instances));
     StrList known = ids_of(&reading->instances, "id");
-    TRY(records_read(tx, &holdings, "instanceId", &known, &reading->holdings));
+    TRY(those_below(tx, &holdings, "instance_id", &known, &reading->holdings));
     if (visible_only) {
         records_drop_hidden(&reading->holdings);
     }
     records_sort(&reading->holdings);
     StrList above = ids_of(&reading->holdings, "id");
-    TRY(records_read(tx, &items, "holdingsRecordId", &above, &reading->items));
-    TRY(records_read(tx, &bound_with_parts, "holdingsRecordId", &above, &reading->parts));
+    TRY(those_below(tx, &items, "holdings_record_id", &above, &reading->items));
+    TRY(those_below(tx, &bound_with_parts, "holdings_record_id", &above, &reading->parts));
     StrList bound = ids_of(&reading->parts, "itemId");
     TRY(many(tx, &items, &bound, &reading->bound));
     if (visible_only) {
@@ -227,7 +183,7 @@ static int compare_instances(const void *a, const void *b)
                    json_str(*(Json *const *)b, "instanceId"));
 }
 
-static void title_fill(const Reading *reading, const Records *by_title, Str id, TitleStock *out)
+static void title_fill(const Reading *reading, const Docs *by_title, Str id, TitleStock *out)
 {
     size_t from = first_line(reading, id), n = from;
 
@@ -260,7 +216,7 @@ Err *stock_read(Tx *tx, const Str *ids, size_t n, bool visible_only, TitleStock 
 {
     Reading reading = {0};
     StrList wanted = {0};
-    Records by_title = {0};
+    Docs by_title = {0};
 
     for (size_t i = 0; i < n; i++) {
         out[i] = (TitleStock){0};
@@ -270,8 +226,10 @@ Err *stock_read(Tx *tx, const Str *ids, size_t n, bool visible_only, TitleStock 
     }
     TRY(reading_read(tx, &reading, &wanted, visible_only));
     lines_make(&reading);
-    records_add(&by_title, &(Docs){reading.holdings.at, reading.holdings.len});
+    by_title.len = reading.holdings.len;
+    by_title.at = NEW_ARRAY(Json *, by_title.len + 1);
     if (by_title.len) {
+        memcpy(by_title.at, reading.holdings.at, by_title.len * sizeof *by_title.at);
         qsort(by_title.at, by_title.len, sizeof *by_title.at, compare_instances);
     }
     for (size_t i = 0; i < n; i++) {
