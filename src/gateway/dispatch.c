@@ -195,10 +195,15 @@ Err *req_body_object(const Req *req, Json **out)
 
 static Err *begin(Req *req, TxKind kind)
 {
+    // The answer that is kept under a key must be looked for while nobody else stores one.
+    bool has_key = req_header(req, "x-octavo-idempotency-key").len > 0;
+    TxOptions options = {.kind = kind,
+                         .now = req->now,
+                         .user_id = req->user_id,
+                         .locks_rows = req->route->locks_rows && !has_key};
     Db *db = NULL;
     TRY(tenant_ready(req->tenant, &db));
-    return tx_begin(db, &(TxOptions){.kind = kind, .now = req->now, .user_id = req->user_id},
-                    &req->tx);
+    return tx_begin(db, &options, &req->tx);
 }
 
 static Err *end(Req *req, Err *err, Handling *handling)

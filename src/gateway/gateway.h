@@ -23,6 +23,7 @@ typedef struct Route {
     bool takes_any_body;          // no JSON check of Content-Type and body
     bool is_idempotent;           // takes x-octavo-idempotency-key; WRITE only
     bool is_free_for_own_tenant;  // needs no permission of a user of the tenant named by {0}
+    bool locks_rows;              // WRITE only: see TxOptions
     const Collection *collection; // what a generated route works on
 } Route;
 

@@ -188,7 +188,7 @@ Err *relay_pass(Db *db, RelayState *state, RelayPass *pass)
         *state = (RelayState){.limit = EVENTS_PER_STEP, .jobs_at = NEVER};
     }
     pass->is_last = false;
-    TRY(tx_run(db, &(TxOptions){.kind = READ}, read_batch, &batch));
+    TRY(tx_run(db, &(TxOptions){.kind = outbox_reader(db), .is_batch = true}, read_batch, &batch));
     if (!batch.count) {
         pass->is_last = true;
         return NULL;

@@ -104,6 +104,27 @@ Err *tx_get_locked(Tx *tx, const Collection *of, Str id, Json **out)
     return NULL;
 }
 
+static Err *ignore_row(const Row *row, void *context)
+{
+    (void)row, (void)context;
+    return NULL;
+}
+
+Err *tx_lock(Tx *tx, const Collection *of, Str id)
+{
+    const char *lock = tx_writes(tx) ? tx_dialect(tx)->lock_row : "";
+    Str sql = str_fmt("select 1 from \"%s\" where id = $1%s", of->table, lock);
+
+    return *lock ? sql_rows(tx, sql.at, ARGS(A_TEXT(str_lower(id))), ignore_row, NULL) : NULL;
+}
+
+Str tx_locking(const Tx *tx, const char *aliases)
+{
+    const char *lock = tx_writes(tx) ? tx_dialect(tx)->lock_row : "";
+
+    return *lock ? str_fmt("%s of %s", lock, aliases) : S("");
+}
+
 Err *tx_ref(Tx *tx, const Collection *of, Str id, const Json **out)
 {
     const RecordSet *set = NULL;

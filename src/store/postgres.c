@@ -329,6 +329,7 @@ const Backend backend_postgres = {
     .rows = pg_rows,
     .exec = pg_exec,
     .flush = pg_tx_flush,
+    .has_many_writers = true,
     .counts_round_trips = true,
     .together = pg_together,
     .together_pause = pg_together_pause,

@@ -2,9 +2,10 @@
 // answer to its commit.
 //
 // READ is one snapshot of the whole request. WRITE is read committed under one lock per database:
-// what a handler read stays true until it commits, as on the embedded backend. The lock is the
-// database's, so it holds between nodes; in front of it writers of this process queue at a baton,
-// so that those who wait hold no connection.
+// what a handler read stays true until it commits, as on the embedded backend. Handlers that lock
+// the rows their decisions hang on share that lock, all others have it alone. It is the database's,
+// so it holds between nodes; in front of it the others of this process queue at a baton, so that
+// those who wait hold no connection.
 #include "store/postgres.h"
 
 #include "base/die.h"
@@ -38,7 +39,9 @@ Err *pg_begin(Tx *tx)
     if (has_writer_of == db) {
         die("a thread began a second WRITE transaction inside its first");
     }
-    baton_take(&db->baton, tx->is_batch ? QUEUE_BATCH : QUEUE_INTERACTIVE);
+    if (!tx->locks_rows) {
+        baton_take(&db->baton, tx->is_batch ? QUEUE_BATCH : QUEUE_INTERACTIVE);
+    }
     has_writer_of = db;
     return NULL;
 }
@@ -65,7 +68,9 @@ static void begin_send(Tx *tx, TxKind kind)
     }
     pg_send_control(conn, "begin");
     pg_send_statement(conn, SENT_BEGIN,
-                      "select pg_advisory_xact_lock($1), pg_current_xact_id()::text",
+                      tx->locks_rows
+                          ? "select pg_advisory_xact_lock_shared($1), pg_current_xact_id()::text"
+                          : "select pg_advisory_xact_lock($1), pg_current_xact_id()::text",
                       (Args){&key, 1}, NULL);
     tx->has_pending = true; // the commit is a round trip
 }
@@ -169,6 +174,8 @@ static void tx_leave(Tx *tx)
     }
     if (tx->kind == WRITE) {
         has_writer_of = NULL;
+    }
+    if (tx->kind == WRITE && !tx->locks_rows) {
         baton_pass(&db->baton);
     }
 }

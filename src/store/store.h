@@ -206,6 +206,9 @@ typedef struct {
     bool is_batch; // waits behind interactive writers; at most ~100 documents per transaction
     Time now;      // 0 = the clock; stamps metadata
     Str user_id;   // acting user for metadata; "" = none
+    // WRITE that locks the rows its decisions hang on (tx_lock, tx_locking): where several may
+    // write at once it runs beside others of that kind. Without it nobody else writes meanwhile.
+    bool locks_rows;
 } TxOptions;
 
 // READ sees one snapshot. WRITE has the writer's baton until it commits or rolls back: at most 5
@@ -243,6 +246,8 @@ TxCost tx_cost(const Tx *tx);
 WARN_UNUSED Err *tx_get(Tx *tx, const Collection *of, Str id, Json **out);
 // Locks the row until the end of the transaction (nothing to do where there is one writer).
 WARN_UNUSED Err *tx_get_locked(Tx *tx, const Collection *of, Str id, Json **out);
+// Only the lock; nothing where there is one writer or the transaction reads.
+WARN_UNUSED Err *tx_lock(Tx *tx, const Collection *of, Str id);
 // Shared, read only: cached collections answer from memory without a statement. Valid until the
 // transaction ends.
 WARN_UNUSED Err *tx_ref(Tx *tx, const Collection *of, Str id, const Json **out);
@@ -432,6 +437,11 @@ int64_t row_int(const Row *row, int column);
 double row_real(const Row *row, int column);
 bool row_is_null(const Row *row, int column);
 
+// Behind a select of a writing transaction: locks its rows in the tables with these aliases, "i,
+// n";
+// "" where there is nothing to lock.
+Str tx_locking(const Tx *tx, const char *aliases);
+
 // Calls `each` per row until it returns an error. `sql` must be a string constant.
 WARN_UNUSED Err *tx_rows(Tx *tx, const char *sql, Args args,
                          Err *(*each)(const Row *row, void *context), void *context);
@@ -464,6 +474,9 @@ typedef struct {
 // Topics that somebody wants; others are not written. Set at start, before tenants open.
 void store_want_topic(Store *store, const char *topic);
 bool store_wants_topic(const Store *store, const char *topic);
+// What a transaction must be to see all events up to the last it reads: numbers are given before
+// others that are smaller are visible, where several write at once.
+TxKind outbox_reader(const Db *db);
 // The next events behind `after`, at most n; fewer if they are large (16 MiB).
 WARN_UNUSED Err *outbox_read(Tx *tx, int64_t after, int n, Event **events, size_t *count);
 WARN_UNUSED Err *outbox_delete(Tx *tx, int64_t up_to_seq);

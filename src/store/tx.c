@@ -264,6 +264,7 @@ Err *tx_begin(Db *db, const TxOptions *options, Tx **out)
     tx->backend = db->store->backend;
     tx->kind = options->kind;
     tx->is_batch = options->is_batch;
+    tx->locks_rows = options->locks_rows;
     tx->now = options->now ? options->now : time_now();
     tx->user_id = options->user_id;
     // Read before the snapshot is taken: what is read later can only be newer than this.
@@ -326,6 +327,11 @@ Err *tx_run(Db *db, const TxOptions *options, Err *(*work)(Tx *tx, void *context
         return err;
     }
     return tx_commit(tx);
+}
+
+TxKind outbox_reader(const Db *db)
+{
+    return db->store->backend->has_many_writers ? WRITE : READ;
 }
 
 Err *tx_flush(Tx *tx)

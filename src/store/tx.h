@@ -30,7 +30,8 @@ typedef struct Backend {
     Err *(*rows)(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
                  void *context);
     Err *(*exec)(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViolation *on);
-    Err *(*flush)(Tx *tx);   // NULL: every write waits for its answer
+    Err *(*flush)(Tx *tx); // NULL: every write waits for its answer
+    bool has_many_writers;
     bool counts_round_trips; // itself; else tx.c counts those there would be
     // Sends what the reads ask before it waits; NULL: one after the other is as good.
     Err *(*together)(Tx *tx, const Read *reads, size_t n);
@@ -104,7 +105,7 @@ struct Tx {
     Db *db;
     const Backend *backend;
     TxKind kind;
-    bool is_batch;
+    bool is_batch, locks_rows;
     bool has_ended;   // by itself, after a failure; only commit or rollback may follow
     bool has_changed; // a statement changed something
     bool has_events;

@@ -126,6 +126,14 @@ static Err *count_lent(Tx *tx, void *context)
     return loans_open_count_of_kind(tx, &kind, &co->lent_count);
 }
 
+// Before everything that is counted of the patron: another desk may lend to them meanwhile.
+static Err *lock_patron(Tx *tx, void *context)
+{
+    const CheckOut *co = context;
+
+    return co->patron ? tx_lock(tx, &users, json_str(co->patron, "id")) : NULL;
+}
+
 static Err *find_blocks(Tx *tx, void *context)
 {
     CheckOut *co = context;
@@ -152,10 +160,13 @@ static Err *find_queue(Tx *tx, void *context)
 // Everything that patron and item lead to: one round trip.
 static Err *find_state(CheckOut *co)
 {
-    const Read reads[] = {
-        {find_blocks, co}, {find_open_loan, co}, {find_queue, co}, {count_lent, co}};
+    const Read reads[] = {{lock_patron, co},
+                          {find_blocks, co},
+                          {find_open_loan, co},
+                          {find_queue, co},
+                          {count_lent, co}};
 
-    return tx_together(co->tx, reads, 4);
+    return tx_together(co->tx, reads, 5);
 }
 
 // --- who borrows

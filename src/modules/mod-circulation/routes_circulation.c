@@ -7,7 +7,8 @@
 
 const Route circulation_routes[] = {
     {POST, "/circulation/check-in-by-barcode", WRITE, check_in_by_barcode,
-     .permission = "circulation.check-in-by-barcode.post", .is_idempotent = true},
+     .permission = "circulation.check-in-by-barcode.post", .is_idempotent = true,
+     .locks_rows = true},
     {POST, "/circulation/check-out-by-barcode", WRITE, check_out_by_barcode,
      .permission = "circulation.check-out-by-barcode.post",
      .desired = "circulation.override-patron-block circulation.override-item-limit-block "
@@ -15,7 +16,7 @@ const Route circulation_routes[] = {
                 "circulation.override-patron-block.post "
                 "circulation.override-item-limit-block.post "
                 "circulation.override-item-not-loanable-block.post",
-     .is_idempotent = true},
+     .is_idempotent = true, .locks_rows = true},
     {POST, "/circulation/check-out-by-barcode-dry-run", READ, check_out_dry_run,
      .permission = "circulation.check-out-by-barcode-dry-run.post",
      .desired = "circulation.override-patron-block.post "

@@ -16,28 +16,31 @@ static Err *take_context(const Row *row, void *context)
     return NULL;
 }
 
+#define CONTEXT_OF                                                                                 \
+    "select i.doc, h.doc, n.doc from item i "                                                      \
+    "join holdings_record h on h.id = i.holdings_record_id "                                       \
+    "join instance n on n.id = h.instance_id where "
+
+// Who writes has the item and its title for themselves: what is lent and who waits for it hang on
+// them.
+static Err *context_read(Tx *tx, const char *sql, Str value, ItemContext *out)
+{
+    *out = (ItemContext){0};
+    return tx_rows(tx, str_fmt("%s" STR_FMT, sql, STR_ARG(tx_locking(tx, "i, n"))).at,
+                   ARGS(A_TEXT(value)), take_context, out);
+}
+
 // The case of a barcode does not count; its side column holds lower case.
 Err *item_by_barcode(Tx *tx, Str barcode, ItemContext *out)
 {
-    *out = (ItemContext){0};
-    return tx_rows(tx,
-                   "select i.doc, h.doc, n.doc from item i "
-                   "join holdings_record h on h.id = i.holdings_record_id "
-                   "join instance n on n.id = h.instance_id where i.barcode = $1",
-                   ARGS(A_TEXT(fold_case(barcode))), take_context, out);
+    return context_read(tx, CONTEXT_OF "i.barcode = $1", fold_case(barcode), out);
 }
 
 Err *item_by_id(Tx *tx, Str id, ItemContext *out)
 {
     *out = (ItemContext){0};
-    if (!uuid_is_uuid_shaped(id)) {
-        return NULL;
-    }
-    return tx_rows(tx,
-                   "select i.doc, h.doc, n.doc from item i "
-                   "join holdings_record h on h.id = i.holdings_record_id "
-                   "join instance n on n.id = h.instance_id where i.id = $1",
-                   ARGS(A_TEXT(str_lower(id))), take_context, out);
+    return uuid_is_uuid_shaped(id) ? context_read(tx, CONTEXT_OF "i.id = $1", str_lower(id), out)
+                                   : NULL;
 }
 
 // Records by id, for look-ups in one answer: open addressing over the ids.
