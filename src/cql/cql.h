@@ -66,6 +66,9 @@ typedef struct {
 // is x. The clauses of index==(a or b ...) share one Str as index (the same pointer).
 WARN_UNUSED Err *cql_parse(Str text, CqlQuery *out);
 
+// The query with ? for its values, for statistics; "" for one that is absent or refused.
+Str cql_shape(Str text);
+
 // A term as literal pieces and wildcards, escapes resolved.
 typedef enum { CQL_LITERAL, CQL_ANY_RUN, CQL_ANY_CHAR } CqlPieceKind;
 
