@@ -1,62 +1,69 @@
-// Accounting per module: readings are summed in atomics, the stack of modules is the thread's own.
+// The stack of modules of a thread, and how its CPU is shared out.
+//
+// The thread's CPU clock costs a microsecond, as much as a hundredth of a small request; the
+// monotonic clock costs a twentieth of that. So a connection's thread reads the CPU clock around
+// one request of SAMPLE and at the end of every SAMPLE requests. What it used in between is exact;
+// it is shared out in proportion to the time modules were at work (waits taken off), and to what
+// receiving and sending costs on average, which the readings between two requests tell. Nothing is
+// lost and nothing counts twice: the sum over modules is what the threads used.
 #include "base/meter.h"
 
 #include "base/arena.h"
 #include "base/date.h"
 #include "base/die.h"
+#include "base/meter_figures.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum {
     STACK_MAX = 16,
-    METERS_MAX = 128,
+    SAMPLE = 16,
+    EDGE_FIRST_NS = 20000, // receiving and sending, until it was measured
+    MEANS = 16,            // an average forgets after about so many values
 };
 
-struct Meter {
-    const char *module;
-    _Atomic uint64_t requests, errors, in_flight, bytes_in, bytes_out;
-    _Atomic int64_t cpu_ns, wall_ns;
-    _Atomic size_t memory_bytes;
-};
+static const int64_t SETTLE_NS = 1000000000; // figures are not older than that
 
 typedef struct {
     Meter *meter;
-    int64_t cpu_begun, wall_begun; // since this module was last on top
-    size_t memory_begun;
+    int repeats;        // it called itself: no clock is read
+    int visit;          // -1: not kept
+    int64_t begun_ns;   // since it is on top
+    size_t memory_base; // arena bytes that are not its own
 } Frame;
 
-static pthread_mutex_t meters_lock = PTHREAD_MUTEX_INITIALIZER; // guards adding to meters
-static Meter *meters[METERS_MAX];
-static _Atomic size_t meter_count_;
+typedef struct {
+    bool is_on;
+    bool is_exact;   // the CPU clock was read when the work began
+    int depth;       // beyond STACK_MAX nothing is recorded
+    uint32_t number; // of the work
+    uint32_t edges;  // requests received and sent since the last settling
+    int64_t cpu_seen, settled_ns;
+    int64_t waited_ns; // by the module on top
+    int64_t exact_ns;  // charged since the last settling
+    uint64_t touched[METERS_MAX / 64];
+    Frame stack[STACK_MAX];
+    MeterShare shares[METERS_MAX]; // since the last settling
+    MeterWork work;
+} Thread;
+
+static _Thread_local Thread thread;
+
 static _Atomic bool switched_on = true;
+// Averages, written now and then by whoever measured; a lost update does no harm.
+static _Atomic int64_t edge_mean_ns = EDGE_FIRST_NS;
+static _Atomic int64_t busy_permille = 1000; // CPU per time at work
 
-static _Thread_local Frame stack[STACK_MAX];
-static _Thread_local int depth;
-
-Meter *meter_of(const char *module)
+void meter_switch(bool on)
 {
-    pthread_mutex_lock(&meters_lock);
-    for (size_t i = 0; i < meter_count_; i++) {
-        if (strcmp(meters[i]->module, module) == 0) {
-            pthread_mutex_unlock(&meters_lock);
-            return meters[i];
-        }
-    }
-    if (meter_count_ == METERS_MAX) {
-        die("more than %d modules", METERS_MAX);
-    }
-    Meter *meter = calloc(1, sizeof *meter);
-    if (!meter) {
-        die("out of memory");
-    }
-    meter->module = module;
-    meters[meter_count_++] = meter;
-    pthread_mutex_unlock(&meters_lock);
-    return meter;
+    switched_on = on;
+}
+
+bool meter_is_on(void)
+{
+    return switched_on;
 }
 
 static int64_t cpu_clock_ns(void)
@@ -67,65 +74,172 @@ static int64_t cpu_clock_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-// Charges what passed since the frame was last on top, and starts it again.
-static void frame_charge(Frame *frame, int64_t cpu, int64_t wall)
+static void mean_add(_Atomic int64_t *mean, int64_t value)
 {
-    frame->meter->cpu_ns += cpu - frame->cpu_begun;
-    frame->meter->wall_ns += wall - frame->wall_begun;
-    frame->cpu_begun = cpu;
-    frame->wall_begun = wall;
+    *mean += (value - *mean) / MEANS;
 }
 
-void meter_enter(Meter *meter)
+// ---------------------------------------------------------------------------------------------
+// Sharing out
+
+static MeterShare *share_of(const Meter *meter)
 {
-    if (depth >= STACK_MAX) {
-        depth++;
-        return;
-    }
-    Frame *frame = &stack[depth];
-    frame->meter = switched_on ? meter : NULL;
-    if (frame->meter) {
-        // A module calling itself changes nothing: no clock is read.
-        if (depth > 0 && stack[depth - 1].meter == meter) {
-            frame->meter = NULL;
-        } else {
-            int64_t cpu = cpu_clock_ns(), wall = clock_ns();
-            if (depth > 0 && stack[depth - 1].meter) {
-                frame_charge(&stack[depth - 1], cpu, wall);
-            }
-            frame->cpu_begun = cpu;
-            frame->wall_begun = wall;
-            frame->memory_begun = arena_used(arena_current());
-            meter->in_flight++;
+    thread.touched[meter->number / 64] |= (uint64_t)1 << meter->number % 64;
+    return &thread.shares[meter->number];
+}
+
+static int64_t busy_sum(void)
+{
+    int64_t sum = 0;
+
+    for (int w = 0; w < METERS_MAX / 64; w++) {
+        for (uint64_t bits = thread.touched[w]; bits; bits &= bits - 1) {
+            sum += thread.shares[w * 64 + __builtin_ctzll(bits)].busy_ns;
         }
     }
-    depth++;
+    return sum;
 }
 
-void meter_leave(void)
+// Charges the CPU used since the last time.
+static void settle(int64_t cpu, int64_t now_ns)
 {
-    if (depth == 0) {
-        return;
+    double used = (double)(cpu - thread.cpu_seen - thread.exact_ns);
+    double edge = (double)edge_mean_ns * thread.edges;
+    double rate = (double)busy_permille / 1000;
+    double weight = edge + (double)busy_sum() * rate;
+    double per_weight = weight > 0 && used > 0 ? used / weight : 0;
+
+    for (int w = 0; w < METERS_MAX / 64; w++) {
+        for (uint64_t bits = thread.touched[w]; bits; bits &= bits - 1) {
+            MeterShare *share = &thread.shares[w * 64 + __builtin_ctzll(bits)];
+            share->cpu_ns += (int64_t)((double)share->busy_ns * rate * per_weight);
+        }
     }
-    if (--depth >= STACK_MAX) {
-        return;
+    share_of(meter_edge())->cpu_ns += (int64_t)(weight > 0 ? edge * per_weight : used);
+    figures_add(thread.shares, thread.touched, now_ns);
+    thread.edges = 0;
+    thread.exact_ns = 0;
+    thread.cpu_seen = cpu;
+    thread.settled_ns = now_ns;
+}
+
+// What was used since the last request ended went into sending its answer and receiving this one.
+static void edge_measure(void)
+{
+    int64_t cpu = cpu_clock_ns(), used = cpu - thread.cpu_seen;
+
+    if (thread.number > 1) {
+        mean_add(&edge_mean_ns, used);
     }
-    Frame *frame = &stack[depth];
-    if (!frame->meter) {
-        return;
+    share_of(meter_edge())->cpu_ns += used;
+    thread.cpu_seen = cpu;
+    thread.edges = 0;
+}
+
+static void rate_measure(int64_t cpu)
+{
+    int64_t busy = busy_sum(), used = cpu - thread.cpu_seen - thread.exact_ns;
+
+    if (busy > 0 && used > 0) {
+        int64_t permille = used * 1000 / busy;
+        mean_add(&busy_permille, permille < 50 ? 50 : permille > 1500 ? 1500 : permille);
     }
-    int64_t cpu = cpu_clock_ns(), wall = clock_ns();
-    frame_charge(frame, cpu, wall);
-    frame->meter->in_flight--;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The stack
+
+// Charges what passed since the module is on top.
+static void frame_charge(Frame *frame, int64_t now)
+{
+    MeterShare *share = share_of(frame->meter);
+    int64_t wall = now - frame->begun_ns;
+
+    share->wall_ns += wall;
+    share->busy_ns += wall > thread.waited_ns ? wall - thread.waited_ns : 0;
+    thread.waited_ns = 0;
+    frame->begun_ns = now;
+}
+
+static int visit_begin(const Meter *meter, int64_t now)
+{
+    MeterWork *work = &thread.work;
+    size_t i = work->visit_count++;
+
+    if (i >= VISITS_KEPT) {
+        return -1;
+    }
+    int parent = thread.depth ? thread.stack[thread.depth - 1].visit : -1;
+    work->visits[i] = (MeterVisit){meter, now, now, parent};
+    return (int)i;
+}
+
+static void frame_push(Meter *meter, int64_t now)
+{
+    Frame *frame = &thread.stack[thread.depth];
+
+    *frame = (Frame){.meter = meter, .begun_ns = now, .visit = visit_begin(meter, now)};
+    frame->memory_base = arena_used(arena_current());
+    thread.depth++;
+}
+
+static void frame_pop(int64_t now)
+{
+    Frame *frame = &thread.stack[--thread.depth];
+    MeterShare *share = share_of(frame->meter);
     size_t used = arena_used(arena_current());
-    size_t grown = used > frame->memory_begun ? used - frame->memory_begun : 0;
-    if (grown > frame->meter->memory_bytes) {
-        frame->meter->memory_bytes = grown;
+    size_t grown = used > frame->memory_base ? used - frame->memory_base : 0;
+
+    frame_charge(frame, now);
+    share->memory_bytes = grown > share->memory_bytes ? grown : share->memory_bytes;
+    if (frame->visit >= 0) {
+        thread.work.visits[frame->visit].ended_ns = now;
     }
-    if (depth > 0 && stack[depth - 1].meter) {
-        stack[depth - 1].cpu_begun = cpu;
-        stack[depth - 1].wall_begun = wall;
+    if (thread.depth) {
+        Frame *below = &thread.stack[thread.depth - 1];
+        below->begun_ns = now;
+        below->memory_base += grown;
     }
+}
+
+int64_t meter_enter(Meter *meter)
+{
+    if (!thread.is_on) {
+        return 0;
+    }
+    if (thread.depth >= STACK_MAX) {
+        thread.depth++;
+        return 0;
+    }
+    Frame *top = &thread.stack[thread.depth - 1];
+    if (top->meter == meter) {
+        top->repeats++;
+        return 0;
+    }
+    int64_t now = clock_ns();
+    frame_charge(top, now);
+    frame_push(meter, now);
+    share_of(meter)->calls++;
+    return now;
+}
+
+int64_t meter_leave(void)
+{
+    if (!thread.is_on) {
+        return 0;
+    }
+    if (thread.depth > STACK_MAX) {
+        thread.depth--;
+        return 0;
+    }
+    Frame *top = &thread.stack[thread.depth - 1];
+    if (top->repeats) {
+        top->repeats--;
+        return 0;
+    }
+    int64_t now = clock_ns();
+    frame_pop(now);
+    return now;
 }
 
 void meter_leave_scope(int *unused)
@@ -134,28 +248,175 @@ void meter_leave_scope(int *unused)
     meter_leave();
 }
 
-void meter_count(Meter *meter, bool failed, uint64_t bytes_in, uint64_t bytes_out)
-{
-    meter->requests++;
-    meter->errors += failed;
-    meter->bytes_in += bytes_in;
-    meter->bytes_out += bytes_out;
-}
+// ---------------------------------------------------------------------------------------------
+// Work
 
-void meter_switch(bool on)
+static void work_begin(Meter *meter, int64_t queued_ns)
 {
-    switched_on = on;
-}
+    MeterWork *work = &thread.work;
+    int64_t now = clock_ns();
 
-size_t meter_read(MeterReading *readings, size_t n)
-{
-    size_t count = meter_count_;
-
-    for (size_t i = 0; i < count && i < n; i++) {
-        const Meter *meter = meters[i];
-        readings[i] = (MeterReading){meter->module,    meter->requests, meter->errors,
-                                     meter->in_flight, meter->bytes_in, meter->bytes_out,
-                                     meter->cpu_ns,    meter->wall_ns,  meter->memory_bytes};
+    // Not the whole struct: only what the counts say is ever read.
+    work->route = NULL;
+    work->begun_ns = now;
+    memset(work->phase_ns, 0, sizeof work->phase_ns);
+    work->statement_count = work->visit_count = 0;
+    thread.is_on = true;
+    thread.depth = 0;
+    thread.waited_ns = 0;
+    frame_push(meter, now);
+    if (queued_ns) {
+        work->phase_ns[PHASE_QUEUE] = queued_ns;
+        share_of(meter)->queue_ns += queued_ns;
+        share_of(meter)->wall_ns += queued_ns;
     }
-    return count;
+}
+
+void meter_begin(Meter *meter, int64_t queued_ns)
+{
+    if (!switched_on) {
+        return;
+    }
+    thread.number++;
+    thread.edges++;
+    thread.is_exact = thread.number % SAMPLE == 1;
+    if (thread.is_exact) {
+        edge_measure();
+    }
+    work_begin(meter, queued_ns);
+}
+
+void meter_begin_alone(Meter *meter)
+{
+    if (!switched_on) {
+        return;
+    }
+    thread.is_exact = false;
+    thread.settled_ns = INT64_MIN / 2;
+    thread.cpu_seen = cpu_clock_ns();
+    work_begin(meter, 0);
+}
+
+const MeterWork *meter_end(int64_t now)
+{
+    if (!thread.is_on) {
+        return NULL;
+    }
+    while (thread.depth) {
+        frame_pop(now);
+    }
+    thread.work.ended_ns = now;
+    thread.is_on = false;
+    if (thread.is_exact || thread.number % SAMPLE == 0 || now - thread.settled_ns > SETTLE_NS) {
+        int64_t cpu = cpu_clock_ns();
+        if (thread.is_exact) {
+            rate_measure(cpu);
+        }
+        settle(cpu, now);
+    }
+    return &thread.work;
+}
+
+void meter_thread_end(void)
+{
+    if (thread.number) {
+        thread.edges++; // the last answer was sent, the end was read
+        settle(cpu_clock_ns(), clock_ns());
+        thread.number = 0;
+    }
+}
+
+const MeterWork *meter_work(void)
+{
+    return thread.is_on ? &thread.work : NULL;
+}
+
+void meter_route(const char *route)
+{
+    thread.work.route = route;
+}
+
+int64_t meter_clock(void)
+{
+    return thread.is_on ? clock_ns() : 0;
+}
+
+// The share of the module on top.
+static MeterShare *share_on_top(void)
+{
+    int top = thread.depth > STACK_MAX ? STACK_MAX : thread.depth;
+
+    return share_of(thread.stack[top - 1].meter);
+}
+
+static int visit_on_top(void)
+{
+    int top = thread.depth > STACK_MAX ? STACK_MAX : thread.depth;
+
+    return thread.stack[top - 1].visit;
+}
+
+void meter_phase(Phase phase, int64_t begun_ns)
+{
+    if (!begun_ns || !thread.is_on) {
+        return;
+    }
+    int64_t ns = clock_ns() - begun_ns;
+    thread.work.phase_ns[phase] += ns;
+    if (phase == PHASE_QUEUE) {
+        share_on_top()->queue_ns += ns;
+    } else if (phase != PHASE_AUTH) {
+        share_on_top()->store_ns += ns;
+    }
+}
+
+void meter_rest(int64_t begun_ns)
+{
+    if (begun_ns && thread.is_on) {
+        thread.waited_ns += clock_ns() - begun_ns;
+    }
+}
+
+void meter_wait(Phase phase, int64_t begun_ns)
+{
+    int64_t before = thread.work.phase_ns[phase];
+
+    meter_phase(phase, begun_ns);
+    thread.waited_ns += thread.work.phase_ns[phase] - before;
+}
+
+int64_t meter_statement(const char *shape, int64_t begun_ns, int64_t rows)
+{
+    MeterWork *work = &thread.work;
+
+    if (!begun_ns || !thread.is_on) {
+        return 0;
+    }
+    int64_t ns = clock_ns() - begun_ns;
+    size_t i = work->statement_count++;
+    // Statements that a row's callback ran inside this one were counted already.
+    for (size_t k = i < STATEMENTS_KEPT ? i : 0;
+         k > 0 && work->statements[k - 1].begun_ns >= begun_ns; k--) {
+        ns -= work->statements[k - 1].ns;
+    }
+    if (i < STATEMENTS_KEPT) {
+        work->statements[i] = (MeterStatement){shape, begun_ns, ns, rows, visit_on_top()};
+    }
+    work->phase_ns[PHASE_STORE] += ns;
+    share_on_top()->store_ns += ns;
+    return ns;
+}
+
+int64_t meter_cpu_begin(void)
+{
+    return switched_on ? cpu_clock_ns() : 0;
+}
+
+void meter_cpu_end(Meter *meter, int64_t begun)
+{
+    if (begun) {
+        int64_t used = cpu_clock_ns() - begun;
+        share_of(meter)->cpu_ns += used;
+        thread.exact_ns += used;
+    }
 }

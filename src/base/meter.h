@@ -1,37 +1,137 @@
-// Accounting per FOLIO module: who spends CPU, wall time and memory inside one request.
+// Accounting per FOLIO module: who spends CPU, wall time and memory, inside requests and behind
+// them.
 //
-// A thread keeps a small stack of modules. Self time = total minus callees. Source:
-// spec/engineering.md 9.9.
+// A thread works on one thing at a time: a request, a pass of the relay. Between meter_begin and
+// meter_end it keeps a stack of modules; self time = total minus callees. Nothing is measured, and
+// no clock is read, outside of that or when the meters are off. Source: spec/engineering.md 9.9.
 #pragma once
 
-#include "base/hist.h"
+#include "base/str.h"
 
 typedef struct Meter Meter;
 
-// One per module name; lives as long as the process.
+// One per module name; lives as long as the process. `module` must be a constant.
 Meter *meter_of(const char *module);
-void meter_enter(Meter *meter);
-void meter_leave(void);
-void meter_count(Meter *meter, bool failed, uint64_t bytes_in, uint64_t bytes_out);
-// Off: enter and leave read no clock.
+const char *meter_module(const Meter *meter);
+// Off: no clock is read.
 void meter_switch(bool on);
+bool meter_is_on(void);
 
+// ---------------------------------------------------------------------------------------------
+// Work
+
+typedef enum {
+    PHASE_QUEUE,  // waiting for a place among the handlers, for the writer's turn
+    PHASE_AUTH,   // token and permissions
+    PHASE_STORE,  // statements
+    PHASE_COMMIT, // until the data were on the disk
+    PHASES,
+} Phase;
+
+enum {
+    STATEMENTS_KEPT = 64,
+    VISITS_KEPT = 32,
+};
+
+// One statement of the work.
 typedef struct {
-    const char *module;
-    uint64_t requests, errors, in_flight, bytes_in, bytes_out;
-    int64_t cpu_ns, wall_ns;
-    size_t memory_bytes; // high-water of arena bytes charged to it
-} MeterReading;
+    const char *shape;    // lives as long as the process
+    int64_t begun_ns, ns; // without statements that its rows' callback ran
+    int64_t rows;
+    int visit; // made by; -1: not kept
+} MeterStatement;
 
-// Copies at most n readings, returns how many there are.
-size_t meter_read(MeterReading *readings, size_t n);
+// A stay in a module.
+typedef struct {
+    const Meter *meter;
+    int64_t begun_ns, ended_ns;
+    int parent; // visit, -1: none
+} MeterVisit;
 
-// METER(mod_inventory_storage); as the first line of a function that other modules call.
+// What the thread is at. Valid until the thread's next meter_begin.
+typedef struct {
+    const char *route; // or name of the background work, NULL: not known
+    int64_t begun_ns, ended_ns;
+    int64_t phase_ns[PHASES];
+    size_t statement_count, visit_count; // what is beyond the limits is not kept
+    MeterStatement statements[STATEMENTS_KEPT];
+    MeterVisit visits[VISITS_KEPT];
+} MeterWork;
+
+// Begins with a request in the module; `queued_ns` it has waited already. Connection threads read
+// the thread's CPU clock for a few of their requests only and share it out among all: see meter.c.
+void meter_begin(Meter *meter, int64_t queued_ns);
+// The work, for whoever reports it; NULL if nothing is measured.
+const MeterWork *meter_end(int64_t now_ns);
+// Background work: the clock is read each time.
+void meter_begin_alone(Meter *meter);
+// The thread ends, or ends being a client's: what it did since the last reading is charged.
+void meter_thread_end(void);
+// The work of this moment, NULL if nothing is measured.
+const MeterWork *meter_work(void);
+void meter_route(const char *route);
+
+// Another module goes on for the one on top. Both give the monotonic clock, 0 if it was not read.
+int64_t meter_enter(Meter *meter);
+int64_t meter_leave(void);
+
+// METER("mod-inventory-storage"); as the first line of a function that other modules call.
 void meter_leave_scope(int *unused);
 #define METER(name)                                                                                \
-    static Meter *meter_here_;                                                                     \
+    static Meter *_Atomic meter_here_;                                                             \
     if (!meter_here_) {                                                                            \
         meter_here_ = meter_of(name);                                                              \
     }                                                                                              \
     meter_enter(meter_here_);                                                                      \
     __attribute__((cleanup(meter_leave_scope), unused)) int meter_scope_ = 0
+
+// The monotonic clock if something is measured, else 0. What began at 0 counts nothing.
+int64_t meter_clock(void);
+// Gives what it took.
+int64_t meter_statement(const char *shape, int64_t begun_ns, int64_t rows);
+// Time the thread spent waiting for somebody: it used no CPU.
+void meter_rest(int64_t begun_ns);
+// Time in a phase that the thread spent waiting: it used no CPU.
+void meter_wait(Phase phase, int64_t begun_ns);
+// Time in a phase whose CPU counts like any other.
+void meter_phase(Phase phase, int64_t begun_ns);
+// CPU that belongs to a module whoever runs it: the commit of a group, the checkpoints. Give what
+// the one returned to the other.
+int64_t meter_cpu_begin(void);
+void meter_cpu_end(Meter *meter, int64_t begun);
+
+// An HTTP request is over: figures of its route's module.
+typedef struct {
+    bool failed;
+    int64_t ns;
+    uint64_t bytes_in, bytes_out;
+} MeterRequest;
+
+void meter_request(Meter *meter, const MeterRequest *request, int64_t now_ns);
+// One more, or one less, that is not over.
+void meter_in_flight(Meter *meter, int change);
+// Memory a module's cache holds at the moment.
+void meter_cache(Meter *meter, size_t bytes);
+
+// ---------------------------------------------------------------------------------------------
+// Reading
+
+enum {
+    METER_WINDOW_MAX_S = 120,
+};
+
+typedef struct {
+    const char *module;
+    uint64_t requests, errors; // over HTTP
+    uint64_t calls;            // by other modules in the process
+    uint64_t in_flight, bytes_in, bytes_out;
+    int64_t cpu_ns, queue_ns, handler_ns, store_ns;
+    int64_t p50_us, p95_us; // -1: no requests
+    size_t memory_bytes;    // its caches, and the most that one request took
+} MeterReading;
+
+// Figures of the last `window_s` seconds, at most METER_WINDOW_MAX_S; 0: since the start. Copies at
+// most n readings, returns how many modules there are. `total` is the sum over all requests.
+size_t meter_read(int window_s, MeterReading *readings, size_t n, MeterReading *total);
+// CPU of the process in the same window.
+int64_t meter_process_cpu_ns(int window_s);

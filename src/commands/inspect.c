@@ -1,5 +1,6 @@
 // octavo routes, config, version: what this program offers and how it is set.
 #include "commands/commands.h"
+#include "modules/octavo/native.h"
 
 #include <stdio.h>
 
@@ -46,22 +47,34 @@ int config_main(int argc, char **argv)
     return 0;
 }
 
+// As GET /octavo/ops/deployment answers, of a server that would be started like this.
+static int version_json(const CommandLine *line)
+{
+    App app = {.modules = all_modules, .config = line->config};
+    Json *deployment = NULL;
+
+    Err *err = deployment_of(&app, &deployment);
+    if (err) {
+        return command_fail(err);
+    }
+    Str text = json_text_indented(deployment);
+    printf(STR_FMT "\n", STR_ARG(text));
+    return 0;
+}
+
 int version_main(int argc, char **argv)
 {
     Str as_json = {0};
-    const CommandOption own[] = {{"json", "as JSON", &as_json, true}, {0}};
+    const CommandOption own[] = {
+        {"json", "build, options, modules and machine, as JSON", &as_json, true}, {0}};
     CommandLine line = command_line(argc, argv, "version [--json]", own);
-#ifdef OCTAVO_HOOKS
-    const char *build = "debug";
-#else
-    const char *build = "release";
-#endif
+    int code = 0;
 
     if (as_json.len) {
-        printf("{\"version\":\"%s\",\"build\":\"%s\"}\n", OCTAVO_VERSION, build);
+        code = version_json(&line);
     } else {
-        printf("octavo %s (%s build)\n", OCTAVO_VERSION, build);
+        printf("octavo %s (%s)\n", OCTAVO_VERSION, str_z(build_name()));
     }
     config_free(line.config);
-    return 0;
+    return code;
 }

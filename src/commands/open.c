@@ -1,6 +1,7 @@
 // Opens the store and the gateway for a command, with the memory budget of decision 52.
 #include "commands/commands.h"
 
+#include "observe/observe.h"
 #include "store/faults.h"
 
 #include <stdio.h>
@@ -12,30 +13,12 @@ enum {
     READERS_MAX = 64,
 };
 
-static int64_t limit_in_file(const char *path)
-{
-    char text[64];
-    int64_t value = 0;
-    FILE *file = fopen(path, "r");
-
-    if (!file) {
-        return 0;
-    }
-    size_t len = fread(text, 1, sizeof text, file);
-    fclose(file);
-    return str_int64(str_trim((Str){text, len}), &value) ? value : 0; // "max" is no number
-}
-
 // What the process may use: the control group's limit, else the machine's memory.
 static int64_t memory_limit_bytes(void)
 {
-    int64_t limit = limit_in_file("/sys/fs/cgroup/memory.max");
+    int64_t limit = process_facts().memory_limit_bytes;
 
-    if (!limit) {
-        limit = limit_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes");
-    }
-    int64_t physical = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    return limit > 0 && limit < physical ? limit : physical;
+    return limit ? limit : host_facts().memory_bytes;
 }
 
 static int64_t cache_bytes(const Config *config)
@@ -54,6 +37,17 @@ static Err *set_log(const Config *config)
         return err_text(400, "log.level must be debug, info, warn, error or off");
     }
     log_set(level, str_eq(config_text(config, "log.format"), S("json")));
+    return NULL;
+}
+
+static Err *set_meters(const Config *config)
+{
+    Str level = config_text(config, "observability.level");
+
+    if (!str_eq(level, S("full")) && !str_eq(level, S("off"))) {
+        return err_text(400, "observability.level must be full or off");
+    }
+    meter_switch(str_eq(level, S("full")));
     return NULL;
 }
 
@@ -111,6 +105,7 @@ Err *command_open(const CommandLine *line, bool background, App *app)
     Str url = config_text(line->config, "database.url");
 
     TRY(set_log(line->config));
+    TRY(set_meters(line->config));
     if (!line->data.len && !url.len) {
         return err_text(400, "say where the data are: --data DIR or --database postgres://...");
     }

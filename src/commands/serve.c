@@ -38,6 +38,14 @@ static HttpOptions listener_options(const App *app, Str data, const char *listen
     };
 }
 
+static void listener_show(App *app, const char *name, const char *option, const HttpServer *server)
+{
+    Listener *listener = &app->listeners[app->listener_count];
+
+    *listener = (Listener){name, config_text(app->config, option), server};
+    app->listener_count++;
+}
+
 static Err *listeners_start(App *app, Str data, Listeners *listeners)
 {
     HttpOptions gateway = listener_options(app, data, "http.listen");
@@ -50,11 +58,14 @@ static Err *listeners_start(App *app, Str data, Listeners *listeners)
     edge.handle = edge_handle;
     admin.handle = admin_handle;
     TRY(http_start(&gateway, &listeners->gateway));
+    listener_show(app, "gateway", "http.listen", listeners->gateway);
     if (edge.listen.len) {
         TRY(http_start(&edge, &listeners->edge));
+        listener_show(app, "edge", "edge.listen", listeners->edge);
     }
     if (admin.listen.len) {
         TRY(http_start(&admin, &listeners->admin));
+        listener_show(app, "admin", "admin.listen", listeners->admin);
     }
     return NULL;
 }
@@ -176,6 +187,7 @@ int serve_main(int argc, char **argv)
     if (pthread_create(&impatient, NULL, second_signal, &set) == 0) {
         pthread_detach(impatient);
     }
+    app.listener_count = 0;
     listeners_stop(&listeners);
     command_close(&app);
     return 0;

@@ -3,6 +3,7 @@
 #include "gateway/internal.h"
 
 #include "base/log.h"
+#include "observe/observe.h"
 
 #include <string.h>
 
@@ -15,6 +16,7 @@ typedef struct {
     Caller caller;
     const CompiledRoute *route;
     TxCost cost;
+    int64_t ended_ns; // monotonic
 } Handling;
 
 // ---------------------------------------------------------------------------------------------
@@ -254,7 +256,11 @@ static Err *serve_once(Req *req, Handling *handling)
     } else if (!handling->route->is_everywhere) {
         TRY(tenant_ready(req->tenant, &db));
     }
+    meter_enter(req->app->gateway->auth_meter);
+    int64_t begun = meter_clock();
     Err *err = caller_allow(req, &handling->caller, handling->route);
+    meter_phase(PHASE_AUTH, begun);
+    meter_leave();
     if (!err) {
         err = parse_body(req);
     }
@@ -282,46 +288,111 @@ static Err *serve_route(Req *req, Handling *handling)
 static Err *serve(Req *req, Handling *handling)
 {
     unwrap_invoke(req);
+    int64_t begun = meter_clock();
     TRY(caller_read(req, &handling->caller));
+    meter_phase(PHASE_AUTH, begun);
     log_context(req->request_id, req->tenant_id);
     TRY(tenant_find(req->app, req->tenant_id, &req->tenant));
     TRY(find_route(req, &handling->route));
+    meter_route(handling->route->entry.route->path);
     meter_enter(handling->route->meter);
+    meter_in_flight(handling->route->meter, 1);
     Err *err = serve_route(req, handling);
+    meter_in_flight(handling->route->meter, -1);
     meter_leave();
     return err;
 }
 
-static void finish(Req *req, const Handling *handling)
+// A request of the admin listener: the program's own interface, where nobody logs in. Without a
+// tenant in its head it concerns the whole process.
+static Err *serve_operator(Req *req, Handling *handling)
+{
+    Str tenant = req_header(req, "x-okapi-tenant");
+
+    req->is_operator = true;
+    req->tenant_id = tenant.len ? tenant : S(SUPERTENANT);
+    TRY(tenant_find(req->app, req->tenant_id, &req->tenant));
+    TRY(find_route(req, &handling->route));
+    if (req->route->kind == READ) {
+        TRY(begin(req, READ));
+    }
+    Err *err = parse_body(req);
+    return err ? end(req, err, handling) : run_handler(req, handling);
+}
+
+Err *operator_serve(Req *req, App *app)
+{
+    Handling handling = {0};
+
+    req->app = app;
+    return serve_operator(req, &handling);
+}
+
+static void finish(Req *req, Handling *handling)
 {
     const CompiledRoute *route = handling->route;
     int status = req->reply.status;
-    if (route) {
-        meter_count(route->meter, status >= 500, req->body.len, req->reply.body.len);
-    }
     reply_header(req, "x-okapi-request-id", req->request_id);
     cors_headers(req);
     hooks_after(req, handling);
+    handling->ended_ns = clock_ns();
     log_line(status >= 500 ? LOG_WARN : LOG_INFO, route ? route->entry.module->name : "gateway",
              "%s " STR_FMT " %d %lld us", method_name(req->method),
              STR_ARG(route ? str_of(route->entry.route->path) : req->path), status,
-             (long long)(clock_ns() - req->begun_ns) / 1000);
+             (long long)(handling->ended_ns - req->begun_ns) / 1000);
     log_context((Str){0}, (Str){0});
+}
+
+static void report(const Req *req, const Handling *handling)
+{
+    const CompiledRoute *route = handling->route;
+    Meter *meter = route ? route->meter : req->app->gateway->meter;
+
+    if (!meter_work()) {
+        return;
+    }
+    int64_t ended_ns = handling->ended_ns ? handling->ended_ns : clock_ns();
+    Observed observed = {
+        .key = req->route,
+        .module = meter_module(meter),
+        .method = method_name(req->method),
+        .route = route ? route->entry.route->path : "",
+        .path = req->path,
+        .tenant = req->tenant_id,
+        .request_id = req->request_id,
+        .status = req->reply.status,
+        .at = req->now,
+        .begun_ns = req->begun_ns,
+        .ended_ns = ended_ns,
+        .bytes_in = req->body.len,
+        .bytes_out = req->reply.body.len,
+    };
+    observe_request(&observed, meter_end(ended_ns));
+    MeterRequest request = {observed.status >= 500, ended_ns - req->begun_ns, observed.bytes_in,
+                            observed.bytes_out};
+    meter_request(meter, &request, ended_ns);
+}
+
+static void answer(Req *req, Handling *handling)
+{
+    req->request_id = make_request_id(req);
+    strip_internal_headers(req);
+    hooks_before(req);
+    Err *err = serve(req, handling);
+    if (err) {
+        reply_err(req, err);
+    }
+    finish(req, handling);
 }
 
 void gateway_handle(Req *req, void *app)
 {
     Handling handling = {0};
+
     req->app = app;
-    if (cors_preflight(req)) {
-        return;
+    meter_begin(req->app->gateway->meter, req->queue_ns);
+    if (!cors_preflight(req)) {
+        answer(req, &handling);
     }
-    req->request_id = make_request_id(req);
-    strip_internal_headers(req);
-    hooks_before(req);
-    Err *err = serve(req, &handling);
-    if (err) {
-        reply_err(req, err);
-    }
-    finish(req, &handling);
+    report(req, &handling);
 }

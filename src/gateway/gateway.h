@@ -117,6 +117,17 @@ extern const Module *const all_modules[];
 typedef struct App App;
 typedef struct Tenant Tenant;
 
+// An open listener, for operators to see.
+typedef struct {
+    const char *name; // "gateway", "edge", "admin"
+    Str address;      // as the option says it
+    const HttpServer *server;
+} Listener;
+
+enum {
+    LISTENERS_MAX = 4,
+};
+
 struct App {
     const Module *const *modules; // all_modules; NULL at the end
     Config *config;               // NULL: every option has its default
@@ -126,6 +137,8 @@ struct App {
     Kafka *kafka;         // NULL if no brokers are named
     Str base_url;
     Time started_at;
+    Listener listeners[LISTENERS_MAX];
+    _Atomic size_t listener_count;
     struct Gateway *gateway; // made by gateway_start
 };
 
@@ -145,6 +158,10 @@ void gateway_handle(Req *req, void *app);
 Db *tenant_db(const Tenant *tenant);
 // The tenant if it exists; Err 400 text "No such Tenant x".
 WARN_UNUSED Err *tenant_find(App *app, Str id, Tenant **out);
+// All tenants, in order of their ids.
+size_t tenant_list(const App *app, Tenant *const **out);
+// The tenant's database with its tables.
+WARN_UNUSED Err *tenant_open(Tenant *tenant, Db **db);
 bool tenant_has_module(const Tenant *tenant, const char *module);
 // Brings the tables of the tenant's enabled modules to this program's descriptors (octavo migrate).
 WARN_UNUSED Err *tenant_migrate(App *app, Tenant *tenant);

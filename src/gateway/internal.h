@@ -26,6 +26,7 @@ typedef struct Gateway {
     Arena *arena;                 // lives as long as the gateway
     const Module **modules;       // the first is Okapi itself
     size_t module_count;
+    Meter *meter, *auth_meter; // of the gateway itself, of looking at tokens and permissions
     const RouteTable *routes;
     Str *descriptor_texts; // by place, guarded by `lock`; empty until first asked for
     _Atomic(const TenantList *) tenants;
@@ -148,6 +149,12 @@ WARN_UNUSED Err *facets_read(Req *req, const Collection *of, Str *out);
 WARN_UNUSED Err *refdata_load(Db *db, const Module *module, const char *kind);
 // One file: the table it names and its rows as documents. 500 text for a bad file.
 WARN_UNUSED Err *refdata_parse(Str text, Str *table, Docs *out);
+
+// ---------------------------------------------------------------------------------------------
+// dispatch.c
+
+// Answers a request of the admin listener from the routes of the program's own interface.
+WARN_UNUSED Err *operator_serve(Req *req, App *app);
 
 // ---------------------------------------------------------------------------------------------
 // auth.c

@@ -85,6 +85,8 @@ Err *gateway_start(App *app)
     pthread_mutex_init(&gateway->tenants_lock, NULL);
     gateway->module_count = list_modules(app->modules, &gateway->modules);
     gateway->descriptor_texts = NEW_ARRAY(Str, gateway->module_count);
+    gateway->meter = meter_of(okapi_module.name);
+    gateway->auth_meter = meter_of("mod-authtoken");
     find_services(gateway);
     gateway->routes = route_table_new(gateway->modules, gateway->module_count);
     gateway->tokens = token_cache_new();

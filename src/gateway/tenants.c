@@ -83,6 +83,14 @@ Err *tenant_find(App *app, Str id, Tenant **out)
     return *out ? NULL : err_text(400, "No such Tenant " STR_FMT, STR_ARG(id));
 }
 
+size_t tenant_list(const App *app, Tenant *const **out)
+{
+    const TenantList *list = atomic_load_explicit(&app->gateway->tenants, memory_order_acquire);
+
+    *out = list ? list->at : NULL;
+    return list ? list->len : 0;
+}
+
 // A list with one tenant more or less. The caller holds gateway->lock.
 static void publish_list(Gateway *gateway, Tenant *added, const Tenant *removed)
 {
@@ -254,6 +262,11 @@ Err *tenant_ready(Tenant *tenant, Db **db)
     pthread_mutex_unlock(&tenant->lock);
     *db = tenant_db(tenant);
     return err;
+}
+
+Err *tenant_open(Tenant *tenant, Db **db)
+{
+    return tenant_ready(tenant, db);
 }
 
 Err *tenant_migrate(App *app, Tenant *tenant)

@@ -190,13 +190,14 @@ static Err *body_complete(Exchange *exchange)
     return NULL;
 }
 
-static bool handler_place_wait(HttpServer *server)
+static bool handler_place_wait(HttpServer *server, int64_t *waited_ns)
 {
     if (sem_trywait(&server->handlers) == 0) {
         return true;
     }
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t begun_ns = clock_ns();
     until.tv_sec += server->options.queue_timeout_ms / 1000;
     until.tv_nsec += server->options.queue_timeout_ms % 1000 * 1000000L;
     if (until.tv_nsec >= 1000000000L) {
@@ -207,6 +208,7 @@ static bool handler_place_wait(HttpServer *server)
     do {
         failed = sem_clockwait(&server->handlers, CLOCK_MONOTONIC, &until);
     } while (failed && errno == EINTR);
+    *waited_ns = clock_ns() - begun_ns;
     return !failed;
 }
 
@@ -219,7 +221,7 @@ static enum MHD_Result request_arrived(Exchange *exchange, struct MHD_Connection
     Err *err = body_complete(exchange);
     if (err) {
         reply_err(req, err);
-    } else if (handler_place_wait(server)) {
+    } else if (handler_place_wait(server, &req->queue_ns)) {
         server->options.handle(req, server->options.context);
         sem_post(&server->handlers);
     } else {

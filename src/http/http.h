@@ -78,6 +78,7 @@ struct Req {
     Arena *arena;
     Time now;         // wall clock at arrival; tests may set it (decision 59)
     int64_t begun_ns; // monotonic
+    int64_t queue_ns; // of it, waiting for a place among the handlers
     Reply reply;
 
     // Set by the gateway (gateway/gateway.h); void-free forward declarations keep the layers apart.
@@ -85,7 +86,8 @@ struct Req {
     struct Tenant *tenant;
     Str tenant_id;
     Str request_id;
-    Str user_id; // "" without a user
+    bool is_operator; // came by the admin listener: nobody logs in there
+    Str user_id;      // "" without a user
     Str user_name;
     StrList permissions; // desired and required ones the caller holds
     const struct Route *route;

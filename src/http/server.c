@@ -9,6 +9,7 @@
 
 #include "base/date.h"
 #include "base/log.h"
+#include "base/meter.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
         *socket_context = connection_open(server->connections, socket, address->client_addr);
         return;
     }
+    meter_thread_end();
     // Requests that the library itself refuses end without our lingering.
     conn_skim(*socket_context);
     connection_close(server->connections, *socket_context);

@@ -56,6 +56,8 @@ WARN_UNUSED Err *sql_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
                           const OnViolation *on);
 const Dialect *tx_dialect(const Tx *tx);
 bool tx_writes(const Tx *tx);
+// The query whose statements come next, for statistics; at == NULL: none.
+void tx_note_query(Tx *tx, Str cql);
 
 // The words of a record's word-search columns (decision 47): replace `old` by `new` for row pk;
 // each array has one folded text per WORDS field in the order of the fields; NULL = none. pk 0 =

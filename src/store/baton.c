@@ -1,6 +1,8 @@
 // Two queues for one right: interactive writers first, batches after them but not for ever.
 #include "store/baton.h"
 
+#include "base/meter.h"
+
 #include <stddef.h>
 
 static const int64_t BATCH_PATIENCE_NS = 100 * 1000000; // then a batch counts as interactive
@@ -18,7 +20,8 @@ void baton_take(Baton *baton, int queue)
         pthread_mutex_unlock(&baton->lock);
         return;
     }
-    Waiter me = {.since_ns = clock_ns()};
+    int64_t begun = meter_clock();
+    Waiter me = {.since_ns = begun ? begun : clock_ns()};
     pthread_cond_init(&me.granted, NULL);
     *(baton->last[queue] ? &baton->last[queue]->next : &baton->first[queue]) = &me;
     baton->last[queue] = &me;
@@ -27,6 +30,7 @@ void baton_take(Baton *baton, int queue)
     }
     pthread_mutex_unlock(&baton->lock);
     pthread_cond_destroy(&me.granted);
+    meter_wait(PHASE_QUEUE, begun);
 }
 
 static Waiter *queue_pop(Baton *baton, int queue)

@@ -468,7 +468,10 @@ static Err *list_start(Tx *tx, const Collection *of, const ListRequest *request,
 
 Err *list_open(Tx *tx, const Collection *of, const ListRequest *request, List **out)
 {
-    return list_start(tx, of, request, of->on_read != NULL, out);
+    tx_note_query(tx, request->query);
+    Err *err = list_start(tx, of, request, of->on_read != NULL, out);
+    tx_note_query(tx, (Str){0});
+    return err;
 }
 
 static Err *chunk_read(List *list, Tx *tx)

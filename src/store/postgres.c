@@ -73,6 +73,35 @@ static void figures_read(const Store *store, StoreFigures *figures)
     figures->databases_open = (int)store->db_count;
 }
 
+static Err *take_fact(const Row *row, void *context)
+{
+    StoreFacts *facts = context;
+
+    facts->version = str_copy(arena_current(), row_text(row, 0));
+    facts->size_bytes = row_int(row, 1);
+    return NULL;
+}
+
+static Err *facts_work(Tx *tx, void *facts)
+{
+    return sql_rows(tx,
+                    "select current_setting('server_version'), "
+                    "pg_database_size(current_database())",
+                    NO_ARGS, take_fact, facts);
+}
+
+static void facts_read(Store *store, StoreFacts *facts)
+{
+    Db *db = NULL;
+    Err *err = store ? db_open(store, S(OWN_NAME), false, &db) : NULL;
+
+    if (store && !err) {
+        // Without an answer the facts are missing; health says why.
+        err = tx_run(db, &(TxOptions){.kind = READ}, facts_work, facts);
+    }
+    (void)err;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Databases are schemas
 
@@ -344,6 +373,7 @@ const Backend backend_postgres = {
     .table_columns = table_columns,
     .index_names = index_names,
     .figures = figures_read,
+    .facts = facts_read,
     .dialect =
         {
             .ids_in = ids_in,

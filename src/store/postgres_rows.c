@@ -35,20 +35,32 @@ static Err *rows_walk(Tx *tx, const PGresult *result, Err *(*each)(const Row *, 
     return NULL;
 }
 
+// A write that waits for nobody took no time yet: the next answer brings its own.
+static void statement_count(const Tx *tx, const char *sql, int64_t begun, int64_t rows)
+{
+    if (begun) {
+        statement_ended(tx, statement_shape(str_of(sql)), begun, rows);
+    }
+}
+
 Err *pg_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *), void *context)
 {
     PGresult *result = NULL;
     const PGresult *answer = NULL;
+    int64_t begun = meter_clock();
 
     TRY(pg_ask(tx, sql, args, &answer));
     if (answer) {
-        return rows_walk(tx, answer, each, context);
+        Err *kept = rows_walk(tx, answer, each, context);
+        statement_count(tx, sql, begun, PQntuples(answer));
+        return kept;
     }
     TRY(pg_tx_start(tx));
     tx->has_changed = tx->has_changed || !is_read(sql);
     pg_send_statement(tx->conn, SENT_READ, sql, args, NULL);
     TRY(pg_tx_receive(tx, &result));
     Err *err = rows_walk(tx, result, each, context);
+    statement_count(tx, sql, begun, PQntuples(result));
     PQclear(result);
     return err;
 }
@@ -57,15 +69,18 @@ Err *pg_exec(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViola
 {
     PgConn *conn = NULL;
     PGresult *result = NULL;
+    int64_t begun = meter_clock();
 
     TRY(pg_tx_start(tx));
     conn = tx->conn;
     tx->has_changed = true;
     pg_send_statement(conn, changed ? SENT_READ : SENT_WRITE, sql, args, on);
     if (!changed && conn->sent_count < SENT_MAX && conn->sent_bytes < SENT_BYTES_MAX) {
+        statement_count(tx, sql, begun, 0);
         return NULL;
     }
     TRY(pg_tx_receive(tx, &result));
+    statement_count(tx, sql, begun, 0);
     if (changed) {
         *changed = atoll(PQcmdTuples(result));
     }

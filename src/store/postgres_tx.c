@@ -141,7 +141,10 @@ Err *pg_tx_receive(Tx *tx, PGresult **last)
     PgConn *conn = tx->conn;
 
     tx->cost.round_trips++;
-    if (pg_receive(conn, last)) {
+    int64_t begun = meter_clock();
+    bool is_good = pg_receive(conn, last);
+    meter_rest(begun);
+    if (is_good) {
         return NULL;
     }
     if (last) {

@@ -114,6 +114,7 @@ static void figures_read(const Store *store, StoreFigures *figures)
     pthread_mutex_lock(&pool->lock);
     figures->readers_open = pool->open;
     pthread_mutex_unlock(&pool->lock);
+    figures->readers_in_use = readers_in_use(pool);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -466,6 +467,7 @@ const Backend backend_sqlite = {
     .table_columns = table_columns,
     .index_names = index_names,
     .figures = figures_read,
+    .facts = sqlite_facts,
     .dialect =
         {
             .ids_in = ids_in,

@@ -22,6 +22,7 @@ typedef struct Stmt {
     sqlite3_stmt *handle;
     uint64_t hash;
     Str sql; // own copy
+    const char *shape;
     bool is_busy;
     bool is_cached;
     bool is_write; // changes the database
@@ -78,6 +79,7 @@ void readers_give(ReaderPool *pool, Conn *conn);
 // Closes idle readers of a database (NULL: of any) that were last used before `before_ns`.
 void readers_close_idle(ReaderPool *pool, const SqliteDb *db, int64_t before_ns);
 void readers_end(ReaderPool *pool);
+int readers_in_use(ReaderPool *pool);
 
 // ---------------------------------------------------------------------------------------------
 // Writer
@@ -173,6 +175,7 @@ WARN_UNUSED Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(co
                              void *context);
 WARN_UNUSED Err *sqlite_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
                              const OnViolation *on);
+void sqlite_facts(Store *store, StoreFacts *facts);
 Str sqlite_row_text(const Row *row, int column);
 int64_t sqlite_row_int(const Row *row, int column);
 double sqlite_row_real(const Row *row, int column);

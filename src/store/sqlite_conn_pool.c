@@ -281,6 +281,17 @@ Err *readers_take(ReaderPool *pool, SqliteDb *db, Conn **out)
     return NULL;
 }
 
+int readers_in_use(ReaderPool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    int in_use = pool->open;
+    for (const Conn *conn = pool->newest; conn; conn = conn->older) {
+        in_use--;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return in_use;
+}
+
 void readers_give(ReaderPool *pool, Conn *conn)
 {
     if (conn->is_bad) {

@@ -67,7 +67,9 @@ void group_close(SqliteDb *db)
         return;
     }
     FAULT_POINT("before-commit");
+    int64_t cpu = meter_cpu_begin();
     int code = conn_run(db->writer, "commit");
+    meter_cpu_end(store_meter(), cpu);
     FAULT_POINT("after-commit");
     if (code != SQLITE_OK) {
         sqlite_err(db->writer->handle, code, "commit");

@@ -166,6 +166,7 @@ Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, v
                  void *context)
 {
     Stmt *stmt = NULL;
+    int64_t begun = meter_clock(), rows = 0;
     TRY(statement_start(tx, sql, args, &stmt));
     Row row = {tx->backend, stmt->handle};
     Err *err = NULL;
@@ -173,10 +174,12 @@ Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, v
 
     while (!err && (code = sqlite3_step(stmt->handle)) == SQLITE_ROW) {
         err = row_take(tx, &row, each, context);
+        rows++;
     }
     if (!err && code != SQLITE_DONE) {
         err = statement_failed(tx, code, sql);
     }
+    statement_ended(tx, stmt->shape, begun, rows);
     stmt_put(tx->conn, stmt);
     return err;
 }
@@ -187,6 +190,7 @@ Err *sqlite_exec(Tx *tx, const char *sql, Args args, int64_t *changed, const OnV
     Stmt *stmt = NULL;
     Violation violation;
     bool is_violation = false;
+    int64_t begun = meter_clock();
     TRY(statement_start(tx, sql, args, &stmt));
     Err *err = NULL;
     int code;
@@ -205,6 +209,7 @@ Err *sqlite_exec(Tx *tx, const char *sql, Args args, int64_t *changed, const OnV
             *changed = sqlite3_changes64(conn->handle);
         }
     }
+    statement_ended(tx, stmt->shape, begun, 0);
     stmt_put(conn, stmt);
     return is_violation ? on->explain(tx, &violation, on) : err;
 }

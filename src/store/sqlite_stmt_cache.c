@@ -95,6 +95,7 @@ static int stmt_new(Conn *conn, Str sql, uint64_t hash, Stmt **out)
     if (!stmt->handle || str_trim(str_of(rest)).len) {
         die("not one statement: %s", stmt->sql.at);
     }
+    stmt->shape = statement_shape(stmt->sql);
     stmt->is_write = !sqlite3_stmt_readonly(stmt->handle);
     params_map(stmt);
     *out = stmt;

@@ -487,7 +487,37 @@ void store_on_events(Store *store, void (*wake)(void *context, Db *db), void *co
 typedef struct {
     uint64_t commits, groups, syncs, rollbacks, checkpoints;
     uint64_t wal_bytes_max;
-    int readers_open, databases_open;
+    int readers_open, readers_in_use, databases_open;
 } StoreFigures;
 
 StoreFigures store_figures(const Store *store);
+
+// What the store is, for operators.
+typedef struct {
+    const char *kind; // "sqlite"
+    Str version;
+    int64_t size_bytes;
+    const char *const (*settings)[2]; // name, value; {NULL} at the end
+} StoreFacts;
+
+// Without a store: of the embedded backend.
+StoreFacts store_facts(Store *store);
+
+// ---------------------------------------------------------------------------------------------
+// Statistics of statements, of the whole process. Kept while something is measured (base/meter.h).
+
+typedef enum { BY_TOTAL, BY_MEAN, BY_MAX } StatementOrder;
+
+typedef struct {
+    Str shape; // SQL with $n for values
+    Str route; // on whose behalf, "" = none
+    Str cql;   // shape of the query it was made of, "" = none
+    int64_t calls, total_ns, max_ns, rows;
+} StatementFigures;
+
+// The first ones in that order, in the current arena; returns how many.
+size_t statements_read(StatementOrder order, size_t limit, StatementFigures **out);
+// Sums by verb and table: shape is "select item".
+size_t statements_by_name(StatementFigures **out);
+void statement_figures_reset(void);
+Time statements_since(void); // the start or the last reset

@@ -251,6 +251,15 @@ StoreFigures store_figures(const Store *store)
     return figures;
 }
 
+StoreFacts store_facts(Store *store)
+{
+    const Backend *backend = store ? store->backend : &backend_sqlite;
+    StoreFacts facts = {.kind = backend->name};
+
+    backend->facts(store, &facts);
+    return facts;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Transactions
 
@@ -303,6 +312,11 @@ Err *tx_commit(Tx *tx)
 
     if (err) {
         tx->backend->rollback(tx);
+    } else if (tx->kind == WRITE) {
+        int64_t begun = meter_clock();
+        err = tx->backend->commit(tx);
+        // Most of it is waiting; the commit's CPU is charged by whoever commits for the group.
+        meter_wait(PHASE_COMMIT, begun);
     } else {
         err = tx->backend->commit(tx);
     }
@@ -488,6 +502,11 @@ Err *tx_exec(Tx *tx, const char *sql, Args args, int64_t *changed)
 bool tx_writes(const Tx *tx)
 {
     return tx->kind == WRITE;
+}
+
+void tx_note_query(Tx *tx, Str cql)
+{
+    tx->cql = cql;
 }
 
 const Dialect *tx_dialect(const Tx *tx)

@@ -2,6 +2,7 @@
 // backend. Nothing else includes it.
 #pragma once
 
+#include "base/meter.h"
 #include "store/backend.h"
 
 #include <pthread.h>
@@ -50,6 +51,7 @@ typedef struct Backend {
     Err *(*table_columns)(Tx *tx, const char *table, StrList *columns);
     Err *(*index_names)(Tx *tx, const char *table, StrList *names);
     void (*figures)(const Store *store, StoreFigures *figures);
+    void (*facts)(Store *store, StoreFacts *facts); // store NULL: none is open
     Dialect dialect;
 } Backend;
 
@@ -117,6 +119,7 @@ struct Tx {
     int64_t begun_ns;
     uint64_t snapshot_generation;
     TxCost cost;
+    Str cql; // the query whose statements run; at == NULL: none
     TxExtra *extra;
     Written written;
     int64_t last_pk; // of the last inserted row
@@ -134,3 +137,13 @@ void tx_forget(Tx *tx);
 // Called by a backend after a commit that wrote, before any member is answered: raises the
 // generation and tells caches and outbox. `members` is the list of transactions in it.
 void db_committed(Db *db, const Tx *members);
+
+// ---------------------------------------------------------------------------------------------
+// statements.c: for backends
+
+// The pseudo-module of commits and checkpoints.
+Meter *store_meter(void);
+// A text of SQL as statistics know it; lives as long as the process.
+const char *statement_shape(Str sql);
+// A statement of the transaction is over; begun_ns as meter_clock gave it.
+void statement_ended(const Tx *tx, const char *shape, int64_t begun_ns, int64_t rows);

@@ -5,7 +5,6 @@
 #include "base/config.h"
 #include "base/date.h"
 #include "base/hist.h"
-#include "base/meter.h"
 #include "base/uuid.h"
 
 #include <stdlib.h>
@@ -180,24 +179,6 @@ static void a_buffer_never_grows_past_its_maximum(void **state)
     assert_str(buf_str(&buf), "0123456789");
 }
 
-static void time_spent_in_a_called_module_is_not_the_callers(void **state)
-{
-    (void)state;
-    Meter *caller = meter_of("mod-caller"), *called = meter_of("mod-called");
-    MeterReading readings[8];
-
-    meter_enter(caller);
-    meter_enter(called);
-    for (volatile int i = 0; i < 20000000; i++) {
-    }
-    meter_leave();
-    meter_leave();
-    size_t n = meter_read(readings, 8);
-    assert_int_equal(n, 2);
-    assert_true(readings[1].cpu_ns > 10 * readings[0].cpu_ns);
-    assert_int_equal(readings[0].in_flight, 0);
-}
-
 static void parts_of_a_text_come_one_by_one(void **state)
 {
     (void)state;
@@ -224,7 +205,6 @@ int main(void)
         cmocka_unit_test(an_unknown_option_names_its_origin),
         cmocka_unit_test(an_arena_past_its_limit_says_so_and_goes_on),
         cmocka_unit_test(a_buffer_never_grows_past_its_maximum),
-        cmocka_unit_test(time_spent_in_a_called_module_is_not_the_callers),
         cmocka_unit_test(parts_of_a_text_come_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

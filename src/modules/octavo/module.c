@@ -11,7 +11,7 @@
 // Figures of the whole process are for its operators (spec/native-api.md 2).
 Err *operators_only(const Req *req)
 {
-    if (str_eq(req->tenant_id, S("supertenant")) ||
+    if (req->is_operator || str_eq(req->tenant_id, S("supertenant")) ||
         app_flag(req->app, "gateway.tenant_operators", true)) {
         return NULL;
     }
@@ -26,22 +26,11 @@ static Err *health(Req *req)
     return NULL;
 }
 
-static Err *metrics(Req *req)
-{
-    TRY(operators_only(req));
-    admin_handle(req, req->app);
-    return NULL;
-}
-
 static Err *version(Req *req)
 {
     Json *body = json_object();
     json_set_str(body, "version", S(OCTAVO_VERSION));
-#ifdef OCTAVO_HOOKS
-    json_set_str(body, "build", S("debug"));
-#else
-    json_set_str(body, "build", S("release"));
-#endif
+    json_set_str(body, "build", build_name());
     json_set_str(body, "ui", S("none"));
     return reply_json(req, 200, body);
 }
@@ -85,7 +74,13 @@ static const Route routes[] = {
     {GET, "/octavo/health/live", NONE, health},
     {GET, "/octavo/health/ready", NONE, health},
     {GET, "/octavo/version", NONE, version},
-    {GET, "/octavo/metrics", NONE, metrics, "octavo.ops.view"},
+    {GET, "/octavo/metrics", NONE, metrics_show, "octavo.ops.view"},
+    {GET, "/octavo/ops/summary", NONE, summary_show, "octavo.ops.view"},
+    {GET, "/octavo/ops/deployment", NONE, deployment_show, "octavo.ops.view"},
+    {GET, "/octavo/ops/modules", NONE, modules_show, "octavo.ops.view"},
+    {GET, "/octavo/ops/statements", NONE, statements_show, "octavo.ops.view"},
+    {DELETE, "/octavo/ops/statements", NONE, statements_forget, "octavo.ops.manage"},
+    {GET, "/octavo/ops/requests", NONE, requests_show, "octavo.ops.view"},
     {GET, "/octavo/ops/outbox", READ, outbox_show, "octavo.ops.view"},
     {POST, "/octavo/ops/outbox/{seq}/retry", WRITE, outbox_retry, "octavo.ops.manage"},
     {DELETE, "/octavo/ops/outbox/{seq}", WRITE, outbox_delete_dead, "octavo.ops.manage"},

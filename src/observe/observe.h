@@ -1,0 +1,90 @@
+// What operators see of requests: times per route, the slow and the failed ones, spans for a
+// collector. The gateway reports every request when it is over; nothing here waits.
+//
+// Source: spec/native-api.md 2, spec/interop.md 7.
+#pragma once
+
+#include "base/date.h"
+#include "base/err.h"
+#include "base/meter.h"
+#include "http/http.h"
+
+// A request that is over. Texts are borrowed; module, method and route are constants.
+typedef struct {
+    const void *key; // of the route; NULL: there is none
+    const char *module, *method, *route;
+    Str path, tenant, request_id;
+    int status;
+    Time at;
+    int64_t begun_ns, ended_ns; // monotonic
+    uint64_t bytes_in, bytes_out;
+} Observed;
+
+void observe_request(const Observed *request, const MeterWork *work);
+
+// ---------------------------------------------------------------------------------------------
+// Times per route (routes.c)
+
+enum {
+    ROUTE_BOUNDS = 14,
+};
+
+// Upper bounds of the histogram's buckets in microseconds, ascending; a last one has no bound.
+extern const int64_t route_bounds_us[ROUTE_BOUNDS];
+
+typedef struct {
+    const char *module, *method, *route;
+    int status_class; // 2 = 2xx
+    uint64_t count;
+    int64_t sum_us;
+    uint64_t buckets[ROUTE_BOUNDS + 1]; // not cumulative
+} RouteTimes;
+
+// All that were used, in the current arena.
+size_t route_times_read(RouteTimes **out);
+
+// ---------------------------------------------------------------------------------------------
+// Slow and failed requests (requests.c)
+
+typedef struct {
+    Str shape;
+    int64_t ns;
+} SlowStatement;
+
+typedef struct {
+    Time at;
+    Str request_id, tenant;
+    const char *method, *route;
+    int status;
+    int64_t ns;
+    int64_t phase_ns[PHASES];
+    SlowStatement *statements; // the longest first
+    size_t statement_count;
+} SlowRequest;
+
+// The last ones that took at least min_ms or failed, newest first, in the current arena.
+size_t slow_requests_read(int64_t min_ms, size_t limit, SlowRequest **out);
+
+// ---------------------------------------------------------------------------------------------
+// The process and its machine (process.c)
+
+typedef struct {
+    double cpu_s;
+    int64_t rss_bytes;          // resident
+    int64_t anonymous_bytes;    // of it not shared with files (decision 52)
+    int64_t memory_limit_bytes; // of the control group; 0: none
+    int threads, open_files;
+    int cpus; // it may run on
+} ProcessFacts;
+
+ProcessFacts process_facts(void);
+
+typedef struct {
+    Str cpu_model, kernel, distribution;
+    int cores;
+    int64_t memory_bytes;
+} HostFacts;
+
+HostFacts host_facts(void);
+// Tells this program from any other: the linker's number of the build; "" if it has none.
+Str build_id(void);

@@ -1,0 +1,261 @@
+// Statistics of statements by shape and route. Values are never seen: statements carry them as $n.
+//
+// One table of fixed size for the process; when it is full the rest is counted together.
+#include "store/tx.h"
+
+#include "base/die.h"
+#include "cql/cql.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SHAPES = 2048, // places, powers of two
+    ENTRIES = 4096,
+    SHAPES_MAX = SHAPES / 4 * 3,
+    ENTRIES_MAX = ENTRIES / 4 * 3,
+    NAME_MAX_BYTES = 64,
+};
+
+typedef struct {
+    const char *shape;
+    const char *route; // of the work, compared as a pointer; shown is the copy
+    const char *route_text, *cql;
+    int64_t calls, total_ns, max_ns, rows;
+} Entry;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards everything below
+static const char *shapes[SHAPES];
+static size_t shape_count;
+static Entry *entries;
+static size_t entry_count;
+static Time since;
+
+static const char other_shapes[] = "(other statements)";
+
+static char *text_keep(Str text)
+{
+    char *kept = malloc(text.len + 1);
+
+    if (!kept) {
+        die("out of memory");
+    }
+    memcpy(kept, text.at ? text.at : "", text.len);
+    kept[text.len] = 0;
+    return kept;
+}
+
+Meter *store_meter(void)
+{
+    static Meter *_Atomic meter;
+
+    if (!meter) {
+        meter = meter_of("store");
+    }
+    return meter;
+}
+
+const char *statement_shape(Str sql)
+{
+    pthread_mutex_lock(&lock);
+    size_t at = str_hash(sql) % SHAPES;
+    while (shapes[at] && !str_eq_z(sql, shapes[at])) {
+        at = (at + 1) % SHAPES;
+    }
+    if (!shapes[at] && shape_count < SHAPES_MAX) {
+        shapes[at] = text_keep(sql);
+        shape_count++;
+    }
+    const char *shape = shapes[at] ? shapes[at] : other_shapes;
+    pthread_mutex_unlock(&lock);
+    return shape;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Counting, with the lock held
+
+static Entry *entry_find(const char *shape, const char *route)
+{
+    uint64_t hash = ((uintptr_t)shape >> 4) * 0x9e3779b97f4a7c15u ^ ((uintptr_t)route >> 3);
+    size_t at = (hash * 0x9e3779b97f4a7c15u) >> 52;
+
+    while (entries[at].shape && (entries[at].shape != shape || entries[at].route != route)) {
+        at = (at + 1) % ENTRIES;
+    }
+    return &entries[at];
+}
+
+static Entry *entry_for(const char *shape, const char *route, Str cql)
+{
+    if (!entries) {
+        entries = calloc(ENTRIES, sizeof *entries);
+        if (!entries) {
+            die("out of memory");
+        }
+        since = since ? since : time_now();
+    }
+    Entry *entry = entry_find(shape, route);
+    if (entry->shape) {
+        return entry;
+    }
+    if (entry_count >= ENTRIES_MAX) {
+        shape = other_shapes;
+        route = NULL;
+        entry = entry_find(shape, route);
+    }
+    if (!entry->shape) {
+        *entry = (Entry){.shape = shape, .route = route};
+        entry->route_text = route ? text_keep(str_of(route)) : NULL;
+        entry->cql = cql.at ? text_keep(cql_shape(cql)) : NULL;
+        entry_count++;
+    }
+    return entry;
+}
+
+void statement_ended(const Tx *tx, const char *shape, int64_t begun_ns, int64_t rows)
+{
+    int64_t ns = meter_statement(shape, begun_ns, rows);
+
+    if (!begun_ns) {
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    Entry *entry = entry_for(shape, meter_work()->route, tx->cql);
+    entry->calls++;
+    entry->total_ns += ns;
+    entry->max_ns = ns > entry->max_ns ? ns : entry->max_ns;
+    entry->rows += rows;
+    pthread_mutex_unlock(&lock);
+}
+
+void statement_figures_reset(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; entries && i < ENTRIES; i++) {
+        free((void *)(uintptr_t)entries[i].route_text);
+        free((void *)(uintptr_t)entries[i].cql);
+        entries[i] = (Entry){0};
+    }
+    entry_count = 0;
+    since = time_now();
+    pthread_mutex_unlock(&lock);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Reading
+
+Time statements_since(void)
+{
+    pthread_mutex_lock(&lock);
+    Time time = since ? since : time_now();
+    pthread_mutex_unlock(&lock);
+    return time;
+}
+
+// Texts go with the next reset: copies.
+static Str shown(const char *text)
+{
+    return text ? str_copy(arena_current(), str_of(text)) : S("");
+}
+
+static size_t entries_copy(StatementFigures **out)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&lock);
+    *out = NEW_ARRAY(StatementFigures, entry_count + 1);
+    for (size_t i = 0; entries && i < ENTRIES; i++) {
+        const Entry *entry = &entries[i];
+        if (entry->shape) {
+            (*out)[n++] = (StatementFigures){str_of(entry->shape), shown(entry->route_text),
+                                             shown(entry->cql),    entry->calls,
+                                             entry->total_ns,      entry->max_ns,
+                                             entry->rows};
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+static int by_number(int64_t a, int64_t b)
+{
+    return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static int by_total(const void *a, const void *b)
+{
+    return by_number(((const StatementFigures *)a)->total_ns,
+                     ((const StatementFigures *)b)->total_ns);
+}
+
+static int by_mean(const void *a, const void *b)
+{
+    const StatementFigures *x = a, *y = b;
+
+    return by_number(x->total_ns / x->calls, y->total_ns / y->calls);
+}
+
+static int by_max(const void *a, const void *b)
+{
+    return by_number(((const StatementFigures *)a)->max_ns, ((const StatementFigures *)b)->max_ns);
+}
+
+size_t statements_read(StatementOrder order, size_t limit, StatementFigures **out)
+{
+    static int (*const orders[])(const void *, const void *) = {by_total, by_mean, by_max};
+    size_t n = entries_copy(out);
+
+    qsort(*out, n, sizeof **out, orders[order]);
+    return n < limit ? n : limit;
+}
+
+// The verb, and the table behind "from", "into" or "update".
+static Str shape_name(Str shape)
+{
+    Str rest = shape, word = {0}, verb = {0}, table = S("?");
+    bool is_next = false;
+
+    (void)str_next(&rest, ' ', &verb);
+    is_next = str_eq(verb, S("update"));
+    while (str_next(&rest, ' ', &word)) {
+        if (is_next && word.len) {
+            table = word;
+            break;
+        }
+        is_next = str_eq(word, S("from")) || str_eq(word, S("into"));
+    }
+    Buf name = buf_new(arena_current(), NAME_MAX_BYTES);
+    buf_add(&name, verb);
+    buf_char(&name, ' ');
+    for (size_t i = 0; i < table.len; i++) {
+        if (table.at[i] != '"' && table.at[i] != '(') {
+            buf_char(&name, table.at[i]);
+        }
+    }
+    return buf_str(&name);
+}
+
+size_t statements_by_name(StatementFigures **out)
+{
+    StatementFigures *all = NULL;
+    size_t n = entries_copy(&all), names = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        Str name = shape_name(all[i].shape);
+        size_t k = 0;
+        while (k < names && !str_eq(all[k].shape, name)) {
+            k++;
+        }
+        StatementFigures one = all[i];
+        if (k == names) {
+            all[names++] = (StatementFigures){.shape = name};
+        }
+        all[k].calls += one.calls;
+        all[k].total_ns += one.total_ns;
+        all[k].rows += one.rows;
+        all[k].max_ns = one.max_ns > all[k].max_ns ? one.max_ns : all[k].max_ns;
+    }
+    *out = all;
+    return names;
+}
