@@ -1,6 +1,8 @@
-// UUIDs: random ones from a pool of the system's random bytes, name-based ones from SHA-1.
+// UUIDs: new ones from the clock and a pool of the system's random bytes, name-based ones from
+// SHA-1.
 #include "base/uuid.h"
 
+#include "base/date.h"
 #include "base/die.h"
 
 #include <ctype.h>
@@ -9,6 +11,7 @@
 
 enum {
     POOL_BYTES = 4096,
+    TIME_BYTES = 6,
 };
 
 static _Thread_local unsigned char pool[POOL_BYTES];
@@ -38,6 +41,7 @@ static void mark_version(unsigned char *bytes, unsigned version)
 Str uuid_new(void)
 {
     unsigned char bytes[16];
+    uint64_t ms = (uint64_t)time_now();
 
     if (pool_left < sizeof bytes) {
         if (getrandom(pool, sizeof pool, 0) != (ssize_t)sizeof pool) {
@@ -48,6 +52,9 @@ Str uuid_new(void)
     pool_left -= sizeof bytes;
     memcpy(bytes, pool + pool_left, sizeof bytes);
     memset(pool + pool_left, 0, sizeof bytes);
+    for (int i = TIME_BYTES; i-- > 0; ms >>= 8) {
+        bytes[i] = (unsigned char)ms;
+    }
     mark_version(bytes, 4);
     return uuid_text(bytes);
 }

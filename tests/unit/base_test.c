@@ -76,7 +76,7 @@ static void name_based_ids_are_the_ones_everybody_computes(void **state)
                "2ed6657d-e927-568b-95e1-2665a8aea6a2");
 }
 
-static void random_ids_are_valid_and_different(void **state)
+static void new_ids_are_valid_and_different(void **state)
 {
     (void)state;
     Str a = uuid_new(), b = uuid_new();
@@ -86,6 +86,17 @@ static void random_ids_are_valid_and_different(void **state)
     assert_false(uuid_is_valid(S("2ed6657d-e927-068b-95e1-2665a8aea6a2")));
     assert_true(uuid_is_uuid_shaped(S("2ED6657d-e927-068b-15e1-2665a8aea6a2")));
     assert_false(uuid_is_uuid_shaped(S("2ed6657d-e927-068b-15e1-2665a8aea6a")));
+}
+
+static void ids_of_later_records_sort_behind_earlier_ones(void **state)
+{
+    (void)state;
+    Str first = uuid_new();
+    Time begun = time_now();
+
+    while (time_now() == begun) {
+    }
+    assert_true(str_cmp(first, uuid_new()) < 0);
 }
 
 static int by_value(const void *a, const void *b)
@@ -199,7 +210,8 @@ int main(void)
         cmocka_unit_test(what_is_no_time_is_refused),
         cmocka_unit_test(times_before_1970_and_leap_days_round_trip),
         cmocka_unit_test(name_based_ids_are_the_ones_everybody_computes),
-        cmocka_unit_test(random_ids_are_valid_and_different),
+        cmocka_unit_test(new_ids_are_valid_and_different),
+        cmocka_unit_test(ids_of_later_records_sort_behind_earlier_ones),
         cmocka_unit_test(percentiles_agree_with_sorting_all_values),
         cmocka_unit_test(a_stall_is_filled_with_the_samples_it_hid),
         cmocka_unit_test(an_unknown_option_names_its_origin),
