@@ -177,11 +177,11 @@ static size_t indexes_wanted(const Shape *shape, Index *out)
                       str_fmt("create unique index \"" STR_FMT "\" on \"%s\" (\"%s\")",
                               STR_ARG(name), table, column));
         } else if (flags & INDEX) {
-            Str name = str_fmt("%s_%s_idx", table, column);
+            Str name = str_fmt("%s_%s_%s", table, column, flags & SPARSE ? "some" : "idx");
             index_add(out, &n, name,
                       str_fmt("create index \"" STR_FMT "\" on \"%s\" (\"%s\", id)%s",
                               STR_ARG(name), table, column,
-                              flags & (UUID | FLAG)
+                              flags & (UUID | FLAG | SPARSE)
                                   ? str_z(str_fmt(" where \"%s\" is not null", column))
                                   : ""));
         } else if (shape->columns[i]->references) {

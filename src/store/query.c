@@ -428,7 +428,7 @@ static void plan_walk(Plan *plan)
     const SortKey *first = plan->key_count ? &plan->keys[0] : NULL;
 
     if (plan->has_filter && plan->is_exact && plan->sorts_in_sql && first && first->field &&
-        first->field->flags & INDEX && !(first->field->flags & (UNIQUE | UUID | FLAG))) {
+        first->field->flags & INDEX && !(first->field->flags & (UNIQUE | UUID | FLAG | SPARSE))) {
         plan->walk_index = str_fmt("%s_%s_idx", plan->of->table, first->column).at;
     }
 }

@@ -36,7 +36,8 @@ static uint64_t hash_field(uint64_t hash, const Field *field)
 
     hash = hash_add(hash, field->column);
     hash = hash_add(hash, field->path);
-    snprintf(number, sizeof number, "%u", field->flags & ~(unsigned)(INDEX | UNIQUE | WORDS));
+    snprintf(number, sizeof number, "%u",
+             field->flags & ~(unsigned)(INDEX | UNIQUE | WORDS | SPARSE));
     hash = hash_add(hash, number);
     return hash_add(hash, field->compute ? "computed" : "");
 }
@@ -59,7 +60,7 @@ static uint64_t hash_index(uint64_t hash, const Field *field)
     char number[32];
 
     hash = hash_add(hash, field->column);
-    snprintf(number, sizeof number, "%u", field->flags & (unsigned)(INDEX | UNIQUE));
+    snprintf(number, sizeof number, "%u", field->flags & (unsigned)(INDEX | UNIQUE | SPARSE));
     return hash_add(hash_add(hash, number), field->references ? "reference" : "");
 }
 

@@ -35,6 +35,9 @@ enum {
     KEEP_ACCENTS = 1 << 10,
     // Only for word search or error text, no column of its own.
     NO_COLUMN = 1 << 11,
+    // Beside INDEX, where most records have no value: then they have no entry either, as with UUID
+    // and FLAG. Lists sorted by it are sorted when they are read.
+    SPARSE = 1 << 12,
 };
 
 typedef struct Field {

@@ -338,6 +338,9 @@ static void queries_on_indexed_fields_neither_scan_nor_sort(void **state)
         "dueDate>2024-01-01 sortby dueDate",
         "author.name==\"jane austen\"",
         "shelfId==00000000-0000-4000-8000-000000000001",
+        "donor==\"A friend\"",
+        "donor>A",
+        "donor==B*",
     };
     Tx *tx = begin(*state, WRITE);
     add_books(tx);
