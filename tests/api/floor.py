@@ -101,7 +101,7 @@ def statements(server, folder):
 
 def floor_text(folder):
     make_library(folder)
-    server = octavo.Server(data=folder, options=["--log.level=debug"])
+    server = octavo.Server(["--log.level=debug"], ["--data", str(folder)])
     try:
         lines = statements(server.start(), folder)
     finally:
