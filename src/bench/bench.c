@@ -4,24 +4,8 @@
 #include "data.h"
 #include "floor.h"
 
-#include "base/asset.h"
-
 #include <stdio.h>
 #include <string.h>
-
-static int list_plans(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    for (size_t i = 0;; i++) {
-        const Asset *asset = asset_at("bench/workloads/", i);
-        if (!asset) {
-            return 0;
-        }
-        const char *name = strrchr(asset->name, '/') + 1;
-        printf("%.*s\n", (int)(strcspn(name, ".")), name);
-    }
-}
 
 static const struct {
     const char *name;
@@ -29,10 +13,13 @@ static const struct {
     const char *help;
 } commands[] = {
     {"run", bench_run, "run an experiment: all configurations, result and report"},
+    {"check", bench_check, "say what is wrong with an experiment file"},
+    {"plan", bench_plan, "list the cells of an experiment with the expected time"},
+    {"note", bench_note, "leave a note in the result of the run at work"},
     {"play", bench_play, "run one load plan against a server"},
     {"data", bench_data, "make a library by recipe, restore it, check it"},
     {"floor", bench_floor, "measure what one check-out costs at least on this machine"},
-    {"list", list_plans, "names of the built-in load plans"},
+    {"list", bench_list, "names of plans and experiments, results that are there"},
 };
 
 int bench_main(int argc, char **argv)

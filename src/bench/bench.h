@@ -7,5 +7,10 @@
 int bench_main(int argc, char **argv);
 // octavo bench run: runs an experiment.
 int bench_run(int argc, char **argv);
+// octavo bench check, plan, list, note: what is said about experiments and runs.
+int bench_check(int argc, char **argv);
+int bench_plan(int argc, char **argv);
+int bench_list(int argc, char **argv);
+int bench_note(int argc, char **argv);
 // octavo bench play: runs one load plan against a server.
 int bench_play(int argc, char **argv);

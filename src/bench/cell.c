@@ -220,6 +220,7 @@ Err *cell_run(Lab *lab, const PlannedCell *planned, Cell *cell)
     live_phase(lab->screen, cell, "reset");
     TRY(make_ready(lab, cell, planned));
     lab->last = planned;
+    TRY(lab_save(lab));
     live_phase(lab->screen, cell, "warm-up");
     cell->planned_s = planned->run->steady_s;
     TRY(cell_load_start(lab, planned,

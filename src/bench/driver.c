@@ -259,6 +259,15 @@ static bool is_cancelled(const Run *run)
     return stop_requested || (run->options->cancel && atomic_load(run->options->cancel));
 }
 
+// Every user has been through one transaction. In the open model arrivals go to whoever is free:
+// some users may never get one.
+static bool is_warm(const Run *run)
+{
+    uint32_t needed = run->options->rate > 0 ? 1 : run->user_count;
+
+    return atomic_load(&run->finished_one) >= needed;
+}
+
 // Says once that this plan is ready.
 static bool are_others_ready(Watch *watch)
 {
@@ -303,8 +312,7 @@ static void watch_phase(Watch *watch)
         if (run->is_setup) {
             continue;
         }
-        if (!watch->steady_ns && now >= warm_ns &&
-            atomic_load(&run->finished_one) >= run->user_count && are_others_ready(watch)) {
+        if (!watch->steady_ns && now >= warm_ns && is_warm(run) && are_others_ready(watch)) {
             begin_steady(watch, now);
             next_ns = now + SECOND_NS;
         } else if (now >= next_ns) {

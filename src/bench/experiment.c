@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    FILE_MAX = 4 << 20,
+    FILE_MAX = 64 << 20,
 };
 
 Json *experiment_member(const Json *object, Str name)
@@ -394,20 +394,14 @@ Err *experiment_read(Str text, Str profile, Experiment **out)
 
 // ---------------------------------------------------------------------------------------------
 
-static Err *read_text(const char *name, Str *text)
+static Err *read_file(const char *name, Str *text)
 {
-    bool is_name = !strchr(name, '/') && !strchr(name, '.');
-
-    if (is_name && asset_find(str_z(str_fmt("bench/experiments/%s.json", name)), text)) {
-        return NULL;
-    }
     FILE *file = fopen(name, "rb");
-    if (!file) {
-        return err_text(400, "%s: %s", name,
-                        is_name ? "there is no built-in experiment of that name; octavo bench list"
-                                : strerror(errno));
-    }
     Buf buf = buf_new(arena_current(), FILE_MAX);
+
+    if (!file) {
+        return err_text(400, "%s: %s", name, strerror(errno));
+    }
     for (size_t n = 1; n > 0;) {
         char *room = buf_room(&buf, 65536);
         n = room ? fread(room, 1, 65536, file) : 0;
@@ -416,6 +410,20 @@ static Err *read_text(const char *name, Str *text)
     fclose(file);
     *text = buf_str(&buf);
     return NULL;
+}
+
+static Err *read_text(const char *name, Str *text)
+{
+    bool is_name = !strchr(name, '/') && !strchr(name, '.');
+
+    if (is_name && asset_find(str_z(str_fmt("bench/experiments/%s.json", name)), text)) {
+        return NULL;
+    }
+    if (is_name) {
+        return err_text(400, "%s: there is no built-in experiment of that name; octavo bench list",
+                        name);
+    }
+    return read_file(name, text);
 }
 
 Err *experiment_open(const char *name_or_file, Str profile, Experiment **out)
@@ -460,4 +468,38 @@ void experiment_use_url(Experiment *experiment, Str url)
     for (size_t i = 0; i < experiment->run_len; i++) {
         experiment->runs[i].configurations = (StrList){0};
     }
+}
+
+// ---------------------------------------------------------------------------------------------
+
+Err *workload_plan(const Workload *workload, const PlanOptions *options, Plan **out)
+{
+    Json *own = workload->variables;
+    PlanOptions all = *options;
+    PlanVariable *variables = NEW_ARRAY(PlanVariable, options->variable_len + json_len(own) + 1);
+    size_t n = 0;
+    Str text;
+
+    JSON_EACH(variable, own)
+    {
+        variables[n++] = (PlanVariable){json_key(variable), json_scalar_text(variable)};
+    }
+    for (size_t i = 0; i < options->variable_len; i++) {
+        variables[n++] = options->variables[i];
+    }
+    all.variables = variables;
+    all.variable_len = n;
+    if (!asset_find(str_z(str_fmt("bench/" STR_FMT, STR_ARG(workload->file))), &text)) {
+        TRY(read_file(str_z(workload->file), &text));
+    }
+    return plan_read(text, &all, out);
+}
+
+Str experiment_duration(double seconds)
+{
+    int64_t s = (int64_t)(seconds + 0.5);
+
+    return s < 120    ? str_fmt("%d s", (int)s)
+           : s < 7200 ? str_fmt("%d min", (int)((s + 30) / 60))
+                      : str_fmt("%d h %d min", (int)(s / 3600), (int)(s % 3600 / 60));
 }

@@ -111,6 +111,11 @@ const Configuration *experiment_baseline(const Experiment *experiment);
 // The cells in the order they are run.
 CellPlan experiment_cells(const Experiment *experiment);
 
+// The load plan of a workload, read with its variables and those of the options.
+WARN_UNUSED Err *workload_plan(const Workload *workload, const PlanOptions *options, Plan **out);
+// "1 h 50 min", "95 s".
+Str experiment_duration(double seconds);
+
 // Checks the keys and kinds of values against the format (experiment_keys.c). Problems are added.
 void experiment_check_keys(const Json *json, StrList *problems);
 // The member of that name, which may hold dots; NULL if there is none.

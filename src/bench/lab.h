@@ -24,7 +24,7 @@ typedef struct Lab {
     const PlannedCell *last; // that ran in this server, on these data
     LiveScreen *screen;
     size_t notes_taken; // lines of the notes' file
-    bool is_forced;     // accepts a busy machine
+    bool is_lenient;    // on a busy machine all the same (--force, profile smoke)
     _Atomic bool is_asked_to_stop;
 } Lab;
 
@@ -34,6 +34,9 @@ void lab_annotate(Lab *lab, Str cell, const char *kind, const char *source, Str 
 void lab_annotate_log(Lab *lab, Str cell);
 // Notes that `octavo bench note` left since the last call.
 void lab_take_notes(Lab *lab, Str cell);
+
+// Writes result.json as it is now.
+WARN_UNUSED Err *lab_save(const Lab *lab);
 
 // Runs a cell once: state, reasons and everything measured. An error ends the whole run: the server
 // cannot be started, the data cannot be copied.

@@ -101,7 +101,7 @@ static Str result_file(Str folder)
     return str_fmt(STR_FMT "/result.json", STR_ARG(folder));
 }
 
-static Err *save(const Lab *lab)
+Err *lab_save(const Lab *lab)
 {
     return result_save(lab->result, str_z(result_file(lab->folder)));
 }
@@ -337,7 +337,7 @@ static Err *run_cells(Lab *lab, Str only)
         if (why.len) {
             result->was_stopped = true;
             leave_rest(result, only, why);
-            return save(lab);
+            return lab_save(lab);
         }
         cell->reasons = (StrList){0};
         TRY(cell_run(lab, planned, cell));
@@ -345,7 +345,7 @@ static Err *run_cells(Lab *lab, Str only)
         if (cell->state == CELL_INVALID) {
             plan_repetition(result, i, planned);
         }
-        TRY(save(lab));
+        TRY(lab_save(lab));
     }
     return NULL;
 }
@@ -394,7 +394,7 @@ static Err *refuse_if_busy(const Lab *lab)
     if (busy <= BUSY_LIMIT) {
         return NULL;
     }
-    if (lab->is_forced || str_eq(lab->experiment->profile, S("smoke"))) {
+    if (lab->is_lenient) {
         say(str_fmt("note: " STR_FMT, STR_ARG(text)));
         return NULL;
     }
@@ -437,14 +437,14 @@ static Err *run_all(Lab *lab, const RunOptions *options, int *code)
     TRY(refuse_if_busy(lab));
     TRY(open_data(lab, options));
     lab->result->environment = environment_take(lab);
-    TRY(save(lab));
+    TRY(lab_save(lab));
     Err *err = run_cells(lab, options->only);
     cell_stop_server(lab, NULL);
     remove_tree(lab->work);
     TRY(err);
     judge_differences(lab->result);
     lab->result->ended_at = time_now();
-    TRY(save(lab));
+    TRY(lab_save(lab));
     say(str_fmt("result: " STR_FMT, STR_ARG(result_file(lab->folder))));
     *code = exit_code(lab->result, options->only);
     return NULL;
@@ -460,7 +460,7 @@ static Err *run_experiment(Lab *lab, const RunOptions *options, int *code)
     }
     lab->experiment = experiment;
     lab->plan = experiment_cells(experiment);
-    lab->is_forced = options->is_forced;
+    lab->is_lenient = options->is_forced || str_eq(options->profile, S("smoke"));
     lab->screen = live_open(lab);
     running = lab;
     signal(SIGINT, stop_by_signal);

@@ -223,7 +223,7 @@ static Err *read_groups(PlanReader *reader, const Json *root)
 }
 
 // A file is read unless all of its columns were given on the command line.
-static Err *load_feeds(Plan *plan)
+static Err *load_feeds(Plan *plan, bool has_inputs)
 {
     for (Feed *feed = plan->feeds; feed; feed = feed->following) {
         bool is_needed = false;
@@ -231,7 +231,7 @@ static Err *load_feeds(Plan *plan)
         for (size_t i = 0; i < feed->column_len; i++) {
             is_needed = is_needed || !plan->symbols.at[feed->columns[i]].is_pinned;
         }
-        if (is_needed) {
+        if (is_needed && has_inputs) {
             TRY(plan_file(plan, feed->file, &content));
             feed_load(feed, content);
         } else {
@@ -251,7 +251,7 @@ static Err *read_parts(PlanReader *reader, const Json *root)
     reader->fragments = json_get(root, "fragments");
     reader->transactions = json_get(root, "transactions");
     TRY(read_groups(reader, root));
-    return load_feeds(reader->plan);
+    return load_feeds(reader->plan, reader->options->inputs.len > 0);
 }
 
 Err *plan_read(Str text, const PlanOptions *options, Plan **out)

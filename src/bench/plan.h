@@ -169,7 +169,7 @@ typedef struct PlanVariable {
 } PlanVariable;
 
 typedef struct {
-    Str inputs;                    // folder of the data files
+    Str inputs;                    // folder of the data files; empty: a plan that is only checked
     const PlanVariable *variables; // --var
     size_t variable_len;
 } PlanOptions;
