@@ -16,6 +16,8 @@ static const struct {
     {"check", bench_check, "say what is wrong with an experiment file"},
     {"plan", bench_plan, "list the cells of an experiment with the expected time"},
     {"note", bench_note, "leave a note in the result of the run at work"},
+    {"report", bench_report, "write the reports of stored results anew"},
+    {"compare", bench_compare, "compare two stored results"},
     {"play", bench_play, "run one load plan against a server"},
     {"data", bench_data, "make a library by recipe, restore it, check it"},
     {"floor", bench_floor, "measure what one check-out costs at least on this machine"},

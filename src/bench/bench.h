@@ -14,3 +14,6 @@ int bench_list(int argc, char **argv);
 int bench_note(int argc, char **argv);
 // octavo bench play: runs one load plan against a server.
 int bench_play(int argc, char **argv);
+// octavo bench report, compare: reports of stored results.
+int bench_report(int argc, char **argv);
+int bench_compare(int argc, char **argv);
