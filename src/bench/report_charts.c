@@ -125,7 +125,7 @@ static void add_window(const Report *report, const Scope *scope, Buf *buf)
         buf_fmt(buf,
                 "set object 1 rectangle from %g, graph 0 to 0, graph 1 behind fillcolor " PLOT_LINE
                 " fillstyle solid 0.45 noborder\n"
-                "set label 'warm-up' at %g, graph 0.96 left offset 0.5,0 textcolor " PLOT_MUTED
+                "set label 'warm-up' at %g, graph 0.05 left offset 0.5,0 textcolor " PLOT_MUTED
                 "\n",
                 from, from);
     }
@@ -235,6 +235,22 @@ void chart_throughput(Report *report, Section *section, const Scope *scope)
     plot->note = S("Mean over the blocks; right and failed transactions.");
 }
 
+// 1, 2, 5 of each power of ten.
+static Str ticks_between(double low, double high)
+{
+    static const int steps[] = {1, 2, 5};
+    StrList ticks = {0};
+
+    for (double power = pow(10, floor(log10(low > 0 ? low : 1))); power <= high; power *= 10) {
+        for (int i = 0; i < 3; i++) {
+            if (steps[i] * power >= low && steps[i] * power <= high) {
+                str_list_add(&ticks, str_fmt("%g", steps[i] * power));
+            }
+        }
+    }
+    return str_join(ticks.at, ticks.len, S(", "));
+}
+
 // Nines on a logarithmic scale: the tail is as wide as the middle.
 void chart_distribution(Report *report, Section *section, const Scope *scope, Str transaction)
 {
@@ -247,11 +263,14 @@ void chart_distribution(Report *report, Section *section, const Scope *scope, St
                str_fmt(STR_FMT ": share of transactions up to a time", STR_ARG(transaction))));
     Buf buf = script_new();
     int64_t most = 0;
+    double lowest = INFINITY, highest = 0;
 
     for (size_t i = 0; i < report->result->configurations.len; i++) {
         Scope at = scope_at(report, scope, i);
         Hist *hist = scope_times(report, &at, MEASURE_TRANSACTION, transaction);
         int64_t n = hist_count(hist);
+        lowest = n > 0 ? fmin(lowest, (double)hist_min(hist) / 1000) : lowest;
+        highest = fmax(highest, (double)hist_max(hist) / 1000);
         begin_data(&buf, i);
         for (size_t j = 0; j < sizeof percents / sizeof *percents; j++) {
             // Beyond, a single value would be drawn as a percentile.
@@ -272,13 +291,14 @@ void chart_distribution(Report *report, Section *section, const Scope *scope, St
         return;
     }
     buf_fmt(&buf,
-            "set logscale xy\nset xrange [1:%lld]\n"
+            "set logscale xy\nset xrange [1:%lld]\nset yrange [%g:%g]\nset ytics (" STR_FMT ")\n"
             "set xtics ('0 %%%%' 1, '50 %%%%' 2, '75 %%%%' 4, '90 %%%%' 10, '95 %%%%' 20, "
             "'99 %%%%' 100, '99.9 %%%%' 1000, '99.99 %%%%' 10000, '99.999 %%%%' 100000)\n"
             "set grid xtics ytics linecolor " PLOT_LINE " linetype 1 linewidth 1\n"
             "set xlabel 'share of transactions, the right end is the slowest' textcolor " PLOT_MUTED
             "\nset ylabel 'ms, logarithmic' textcolor " PLOT_MUTED "\nset key top left\nplot ",
-            (long long)most);
+            (long long)most, lowest * 0.8, highest * 1.2,
+            STR_ARG(ticks_between(lowest * 0.8, highest * 1.2)));
     for (size_t i = 0; i < report->result->configurations.len; i++) {
         buf_fmt(&buf, "%s$data%zu using 1:2 with lines linewidth 2 linecolor %s title " STR_FMT,
                 i ? ", " : "", i, plot_colour(i), STR_ARG(quoted_label(report, i)));

@@ -248,11 +248,16 @@ static void chart_configuration(Report *report, Section *section, const Scope *s
     double limit =
         series_max(cells.at[0], cell_series(cells.at[0], GROUP_PROCESS, "server", "memory.limit"),
                    -INFINITY, INFINITY);
+    double most = process_level(&cells, false, 0, cells.at[0]->window_s);
+    bool has_limit = !is_cpu && limit > 0, is_near = has_limit && limit / MIB < 2 * most;
+    Str far_limit = has_limit && !is_near ? show_quantity(limit, UNIT_BYTES) : (Str){"", 0};
     add_layers(&buf, &cells, layers, len, name);
-    draw_layers(&buf, layers, len, is_cpu ? "vCPU" : "MiB", is_cpu ? 0 : limit / MIB);
+    draw_layers(&buf, layers, len, is_cpu ? "vCPU" : "MiB", is_near ? limit / MIB : 0);
     plot->script = buf_str(&buf);
-    plot->note = S("Stacked, mean over the blocks. The line is the whole process; what lies "
-                   "between is no module's.");
+    plot->note = str_fmt("Stacked, mean over the blocks. The line is the whole process; what lies "
+                         "between is no module's.%s" STR_FMT "%s",
+                         has_limit && !is_near ? " The limit, " : "", STR_ARG(far_limit),
+                         has_limit && !is_near ? ", lies far above." : "");
 }
 
 void chart_modules(Report *report, Section *section, const Scope *scope, const char *series)
@@ -361,7 +366,7 @@ void chart_jobs(Report *report, Section *section, const Scope *scope, Str worklo
         buf_fmt(&buf,
                 "%s$data%zu using 1:2 with linespoints pointtype 7 pointsize 0.6 linewidth 2 "
                 "linecolor %s title " STR_FMT
-                ", $data%zu using 1:($3 ? $2 : NaN) with points pointtype 2 pointsize 1.4 "
+                ", $data%zu using 1:($3 > 0 ? $2 : NaN) with points pointtype 2 pointsize 1.4 "
                 "linewidth 2 linecolor " PLOT_BAD " notitle",
                 i ? ", " : "", i, plot_colour(i), STR_ARG(quoted_label(report, i)), i);
     }

@@ -105,13 +105,7 @@ static void check_rates(const Table *table, size_t row, bool is_foreign, StrList
 
 static void check_empty(const Table *table, size_t column, StrList *defects)
 {
-    for (size_t row = 0; row < table_rows(table); row++) {
-        const Value *value = table_at(table, row, column);
-        if (value->text.len > 0 || !isnan(value->number)) {
-            return;
-        }
-    }
-    if (!table->columns[column].may_be_empty) {
+    if (column_is_blank(table, column) && !table->columns[column].may_be_empty) {
         defect(
             defects, table,
             str_fmt("the column \"" STR_FMT "\" is empty.", STR_ARG(table->columns[column].title)));

@@ -24,18 +24,17 @@ static void comparison_columns(Table *table, Unit unit)
     table_column(table, "Baseline", ROLE_VALUE, unit);
     table_column(table, "Value", ROLE_VALUE, unit);
     table_column(table, "\xCE\x94", ROLE_DELTA, unit);
-    table_column(table, "Ratio of blocks, \xCE\x94 (%)", ROLE_DELTA_PCT, UNIT_PERCENT);
+    table_column(table, "\xCE\x94 of blocks", ROLE_DELTA_PCT, UNIT_PERCENT);
     table_column(table, "95 % interval", ROLE_TEXT, UNIT_COUNT)->may_be_empty = true;
     table_column(table, "Verdict", ROLE_VERDICT, UNIT_COUNT);
-    table_column(table, "Blocks or repetitions", ROLE_VALUE, UNIT_COUNT);
+    table_column(table, "Blocks", ROLE_VALUE, UNIT_COUNT);
     table_column(table, "Needed", ROLE_VALUE, UNIT_COUNT)->may_be_empty = true;
     static const char *const foreign[] = {"FOLIO reported: baseline", "FOLIO reported: value"};
     for (int i = 0; i < 2; i++) {
         Column *column = table_column(table, foreign[i], ROLE_VALUE, unit);
         column->is_foreign = column->may_be_empty = true;
     }
-    Column *delta =
-        table_column(table, "FOLIO reported: \xCE\x94 (%)", ROLE_DELTA_PCT, UNIT_PERCENT);
+    Column *delta = table_column(table, "FOLIO reported: \xCE\x94", ROLE_DELTA_PCT, UNIT_PERCENT);
     delta->is_foreign = delta->may_be_empty = true;
 }
 
@@ -114,9 +113,9 @@ static void add_evidence(Report *report, Section *section)
         table_text(table, scope_label(report, compared->scope.configuration));
         table_text(table, scope_title(report, &compared->scope));
         table_text(table, show_ratios(compared->is.within90));
-        table_text(table, show_number(compared->is.difference_p));
-        table_text(table, show_number(compared->is.equivalence_p));
-        table_text(table, show_number(ranks->p));
+        table_text(table, show_p(compared->is.difference_p));
+        table_text(table, show_p(compared->is.equivalence_p));
+        table_text(table, show_p(ranks->p));
         table_text(table, isnan(ranks->shift) ? (Str){"", 0}
                                               : show_quantity(ranks->shift, compared->metric.unit));
         table_text(table, show_number(ranks->superiority));

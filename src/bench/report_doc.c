@@ -174,6 +174,16 @@ Str show_count(int64_t count)
                      : with_separators(str_fmt("%lld", (long long)count));
 }
 
+Str show_given(double number)
+{
+    return str_fmt("%g", number);
+}
+
+Str show_p(double p)
+{
+    return isnan(p) ? (Str){"", 0} : p < 0.001 ? S("< 0.001") : str_fmt("%.3f", p);
+}
+
 Str show_signed(double number)
 {
     return number > 0 ? str_fmt("+" STR_FMT, STR_ARG(show_number(number))) : show_number(number);
@@ -279,12 +289,28 @@ static const char *shown_unit(const Table *table, size_t column)
     }
 }
 
+Str column_unit(const Table *table, size_t column)
+{
+    return str_of(shown_unit(table, column));
+}
+
 Str column_head(const Table *table, size_t column)
 {
     const char *unit = shown_unit(table, column);
     Str title = table->columns[column].title;
 
     return *unit ? str_fmt(STR_FMT " (%s)", STR_ARG(title), unit) : title;
+}
+
+bool column_is_blank(const Table *table, size_t column)
+{
+    for (size_t row = 0; row < table_rows(table); row++) {
+        const Value *value = table_at(table, row, column);
+        if (value->text.len > 0 || !isnan(value->number)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 Str table_show(const Table *table, size_t row, size_t column)

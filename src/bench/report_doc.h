@@ -123,12 +123,18 @@ const Value *table_at(const Table *table, size_t row, size_t column);
 
 // "Median (ms)": the column's title with its unit, as all its values allow.
 Str column_head(const Table *table, size_t column);
+// The unit alone, "" if there is none.
+Str column_unit(const Table *table, size_t column);
+// No row has anything in it: it is not shown.
+bool column_is_blank(const Table *table, size_t column);
 // A cell as it is printed, in the unit of its column's head.
 Str table_show(const Table *table, size_t row, size_t column);
 
 // Three significant digits, thousands separated: "1,226", "0.0531", "12.3". Counts in full.
 Str show_number(double number);
 Str show_count(int64_t count);
+Str show_given(double number); // a number of a file or option, as it was written: "5", "0.1"
+Str show_p(double p);          // "< 0.001", "0.043"
 // With its sign, a real minus: "+1.7 %", "−0.9 %".
 Str show_percent(double percent);
 Str show_signed(double number);

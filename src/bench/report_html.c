@@ -5,6 +5,7 @@
 
 enum {
     PAGE_MAX = 256 << 20,
+    SHORT_TEXT = 34, // kept on one line
 };
 
 static void add_escaped(Buf *buf, Str text)
@@ -43,13 +44,14 @@ static const char *verdict_class(Str text)
 {
     static const struct {
         const char *word, *class;
-    } classes[] = {{"equivalent", "good"},   {"different but small", "good"},
-                   {"better", "good"},       {"met", "good"},
-                   {"right", "good"},        {"worse", "bad"},
-                   {"missed", "bad"},        {"invalid", "bad"},
-                   {"wrong", "bad"},         {"warning", "warn"},
-                   {"inconclusive", "warn"}, {"planned", "warn"},
-                   {"no data", "warn"}};
+    } classes[] = {{"equivalent", "good"}, {"different but small", "good"},
+                   {"better", "good"},     {"met", "good"},
+                   {"done", "good"},       {"steady", "good"},
+                   {"not steady", "warn"}, {"right", "good"},
+                   {"worse", "bad"},       {"missed", "bad"},
+                   {"invalid", "bad"},     {"wrong", "bad"},
+                   {"warning", "warn"},    {"inconclusive", "warn"},
+                   {"planned", "warn"},    {"no data", "warn"}};
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         if (str_starts(text, str_of(classes[i].word))) {
             return classes[i].class;
@@ -64,6 +66,7 @@ static void add_cell(Buf *buf, const Table *table, size_t row, size_t column)
     Str text = table_show(table, row, column);
     bool is_text = is->role == ROLE_TEXT || is->role == ROLE_KEY;
     const char *foreign = is->is_foreign ? " foreign" : "";
+    const char *length = text.len <= SHORT_TEXT ? " short" : "";
 
     if (is->role == ROLE_VERDICT) {
         buf_fmt(buf, "<td class=\"text%s\"><span class=\"verdict %s\">", foreign,
@@ -71,9 +74,12 @@ static void add_cell(Buf *buf, const Table *table, size_t row, size_t column)
         add_escaped(buf, text);
         buf_add(buf, S("</span></td>"));
     } else if (is->role == ROLE_KEY) {
-        add_tagged(buf, "th scope=\"row\"", "", text);
+        buf_fmt(buf, "<th scope=\"row\" class=\"text%s\">", length);
+        add_escaped(buf, text);
+        buf_add(buf, S("</th>"));
     } else {
-        buf_fmt(buf, "<td class=\"%s%s\">", is_text ? "text" : "number", foreign);
+        buf_fmt(buf, "<td class=\"%s%s%s\">", is_text ? "text" : "number", is_text ? length : "",
+                foreign);
         add_escaped(buf, text);
         buf_add(buf, S("</td>"));
     }
@@ -84,11 +90,18 @@ static void add_head(Buf *buf, const Table *table)
     buf_add(buf, S("<thead><tr>"));
     for (size_t i = 0; i < table->column_len; i++) {
         const Column *column = &table->columns[i];
+        if (column_is_blank(table, i)) {
+            continue;
+        }
         bool is_text =
             column->role == ROLE_TEXT || column->role == ROLE_KEY || column->role == ROLE_VERDICT;
         buf_fmt(buf, "<th scope=\"col\" class=\"%s%s\">", is_text ? "text" : "number",
                 column->is_foreign ? " foreign" : "");
-        add_escaped(buf, column_head(table, i));
+        add_escaped(buf, column->title);
+        Str unit = column_unit(table, i);
+        if (unit.len > 0) {
+            add_tagged(buf, "span", "unit", str_fmt("(" STR_FMT ")", STR_ARG(unit)));
+        }
         buf_add(buf, S("</th>"));
     }
     buf_add(buf, S("</tr></thead>\n"));
@@ -108,7 +121,9 @@ static void add_table(Buf *buf, const Table *table)
             bool is_total = table->has_total && row + 1 == table_rows(table);
             buf_add(buf, is_total ? S("<tr class=\"total\">") : S("<tr>"));
             for (size_t column = 0; column < table->column_len; column++) {
-                add_cell(buf, table, row, column);
+                if (!column_is_blank(table, column)) {
+                    add_cell(buf, table, row, column);
+                }
             }
             buf_add(buf, S("</tr>\n"));
         }

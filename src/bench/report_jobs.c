@@ -117,7 +117,7 @@ static void duration_columns(const Report *report, Table *table)
         if (i > 0) {
             Column *delta = table_column(table, "\xCE\x94", ROLE_DELTA, UNIT_S);
             delta->is_duration = delta->may_be_empty = true;
-            table_column(table, "\xCE\x94 (%)", ROLE_DELTA_PCT, UNIT_PERCENT)->may_be_empty = true;
+            table_column(table, "\xCE\x94", ROLE_DELTA_PCT, UNIT_PERCENT)->may_be_empty = true;
         }
         Column *foreign = table_column(table, "FOLIO reported", ROLE_VALUE, UNIT_S);
         foreign->is_duration = foreign->is_foreign = foreign->may_be_empty = true;
@@ -160,10 +160,10 @@ static void add_trend(const Report *report, Section *section, Str configuration,
     bool falls = trend.interval.high < 0 && share < -DRIFT_PCT;
     Str amount =
         str_fmt(STR_FMT " s per repetition [" STR_FMT ", " STR_FMT "] (" STR_FMT
-                        "), Mann-Kendall p = " STR_FMT,
+                        "), Mann-Kendall p " STR_FMT,
                 STR_ARG(show_signed(trend.slope)), STR_ARG(show_signed(trend.interval.low)),
                 STR_ARG(show_signed(trend.interval.high)), STR_ARG(show_percent(share)),
-                STR_ARG(show_number(trend.p)));
+                STR_ARG(show_p(trend.p)));
     section_finding(section, grows ? TONE_BAD : TONE_GOOD, grows ? "4.6-degrades" : "4.6-steady",
                     str_fmt(STR_FMT ": %s, " STR_FMT ".", STR_ARG(who),
                             grows   ? "degrades"

@@ -6,6 +6,7 @@
 enum {
     PARTS = 10, // of a window, to see whether it was steady
     PARTS_MIN_S = 10,
+    UNITS_USEFUL = 100, // nobody runs more blocks
 };
 #define STEADY_P      0.01
 #define STEADY_CHANGE 0.05
@@ -20,7 +21,7 @@ static void fact(Table *table, const char *name, Str value)
 
 static Str number_of(const Json *doc, const char *path)
 {
-    return json_has(doc, path) ? show_number(json_number(doc, path, 0)) : (Str){"", 0};
+    return json_has(doc, path) ? show_given(json_number(doc, path, 0)) : (Str){"", 0};
 }
 
 static Str think_of(const Result *result)
@@ -30,7 +31,7 @@ static Str think_of(const Result *result)
             const Part *part = &result->cells.at[i].parts.at[j];
             if (part->think_model.len > 0) {
                 return str_fmt(STR_FMT " think times, factor " STR_FMT, STR_ARG(part->think_model),
-                               STR_ARG(show_number(part->think_scale)));
+                               STR_ARG(show_given(part->think_scale)));
             }
         }
     }
@@ -129,7 +130,8 @@ void report_overview(Report *report)
     if (question.len > 0) {
         section_text(section, str_fmt("Question: " STR_FMT, STR_ARG(question)));
     }
-    JSON_EACH (warning, json_get(report->result->environment, "warnings")) {
+    JSON_EACH(warning, json_get(report->result->environment, "warnings"))
+    {
         section_finding(section, TONE_WARN, "7-compare",
                         str_fmt(STR_FMT ".", STR_ARG(json_scalar_text(warning))));
     }
@@ -158,17 +160,17 @@ static Str verdict_sentence(const Report *report, const Compared *compared)
                        STR_ARG(label), scope.len ? ", " : "", STR_ARG(scope),
                        STR_ARG(compared->metric.name));
     }
-    Str end = is->verdict == VERDICT_INCONCLUSIVE && is->units_needed > 0
-                  ? str_fmt(" (about %zu would be needed)", is->units_needed)
-                  : (Str){"", 0};
-    return str_fmt(STR_FMT "%s" STR_FMT ": " STR_FMT " " STR_FMT " " STR_FMT ", %s%s " STR_FMT
-                           " over " STR_FMT STR_FMT ".",
+    Str needed = is->verdict != VERDICT_INCONCLUSIVE || is->units_needed == 0 ? (Str){"", 0}
+                 : is->units_needed > UNITS_USEFUL
+                     ? S("; the difference lies too near the margin for more blocks to help")
+                     : str_fmt("; about %zu would be needed", is->units_needed);
+    return str_fmt(STR_FMT "%s" STR_FMT ": " STR_FMT " " STR_FMT " " STR_FMT ", %s (margin " STR_FMT
+                           " %%, " STR_FMT STR_FMT ").",
                    STR_ARG(label), scope.len ? ", " : "", STR_ARG(scope),
                    STR_ARG(compared->metric.name), STR_ARG(show_percent(100 * (is->ratio - 1))),
                    STR_ARG(show_ratios(is->within95)), verdict_name(is->verdict),
-                   is->verdict <= VERDICT_SMALL ? " within" : "; margin",
-                   STR_ARG(str_fmt(STR_FMT " %%", STR_ARG(show_number(100 * compared->margin)))),
-                   STR_ARG(unit_of_repetition(compared)), STR_ARG(end));
+                   STR_ARG(show_given(100 * compared->margin)),
+                   STR_ARG(unit_of_repetition(compared)), STR_ARG(needed));
 }
 
 static Tone tone_of(Verdict verdict)
@@ -178,17 +180,52 @@ static Tone tone_of(Verdict verdict)
                                              : TONE_GOOD;
 }
 
+// How many metrics of a configuration got which verdict.
+static void add_answer(const Report *report, Section *section, const Configuration *is)
+{
+    size_t of[VERDICTS] = {0}, all = 0;
+
+    for (size_t i = 0; i < report->compared_len; i++) {
+        if (str_eq(report->compared[i].scope.configuration, is->name)) {
+            of[report->compared[i].is.verdict]++;
+            all++;
+        }
+    }
+    if (all == 0) {
+        return;
+    }
+    StrList parts = {0};
+    for (int i = 0; i < VERDICTS; i++) {
+        if (of[i] > 0) {
+            str_list_add(&parts, str_fmt("%zu %s", of[i], verdict_name((Verdict)i)));
+        }
+    }
+    section_finding(section,
+                    of[VERDICT_WORSE]          ? TONE_BAD
+                    : of[VERDICT_INCONCLUSIVE] ? TONE_WARN
+                                               : TONE_GOOD,
+                    "4.4-answer",
+                    str_fmt("\"" STR_FMT "\" against the baseline, %zu metrics: " STR_FMT ".",
+                            STR_ARG(is->label), all,
+                            STR_ARG(str_join(parts.at, parts.len, S(", ")))));
+}
+
 static void add_verdicts(Report *report, Section *section)
 {
     static const char *const rules[] = {"4.4-equivalent", "4.4-small", "4.4-worse", "4.4-better",
                                         "4.4-inconclusive"};
+
+    for (size_t i = 0; i < report->result->configurations.len; i++) {
+        add_answer(report, section, &report->result->configurations.at[i]);
+    }
+    if (report->compared_len > 0) {
+        chart_ratios(report, section);
+        section_heading(section, "Verdicts");
+    }
     for (size_t i = 0; i < report->compared_len; i++) {
         const Compared *compared = &report->compared[i];
         section_finding(section, tone_of(compared->is.verdict), rules[compared->is.verdict],
                         verdict_sentence(report, compared));
-    }
-    if (report->compared_len > 0) {
-        chart_ratios(report, section);
     }
 }
 
@@ -295,11 +332,14 @@ static void recommend_configuration(Report *report, Section *section, const Conf
                                 STR_ARG(is->label), all));
     }
     if (open > 0) {
-        section_finding(section, TONE_WARN, "4.4-inconclusive",
-                        str_fmt("\"" STR_FMT "\": %zu of %zu metrics have no verdict yet. This is "
-                                "no proof of sameness; repeat with about %zu blocks, or with "
-                                "longer windows.",
-                                STR_ARG(is->label), open, all, needed));
+        section_finding(
+            section, TONE_WARN, "4.4-inconclusive",
+            str_fmt("\"" STR_FMT "\": %zu of %zu metrics have no verdict yet, which is "
+                    "no proof of sameness. Repeat with %s.",
+                    STR_ARG(is->label), open, all,
+                    needed > UNITS_USEFUL
+                        ? "longer windows"
+                        : str_z(str_fmt("about %zu blocks or longer windows", needed))));
     }
 }
 
@@ -349,14 +389,12 @@ static Str steadiness(const Cell *cell)
     double time_change = time.slope * (PARTS - 1) / time.middle;
     double rate_change = rate.slope * (PARTS - 1) / rate.middle;
     if (time.p < STEADY_P && fabs(time_change) > STEADY_CHANGE) {
-        return str_fmt("invalid: median " STR_FMT " over the window",
-                       STR_ARG(show_percent(100 * time_change)));
+        return str_fmt("not steady: median " STR_FMT, STR_ARG(show_percent(100 * time_change)));
     }
     if (rate.p < STEADY_P && fabs(rate_change) > STEADY_CHANGE) {
-        return str_fmt("warning: throughput " STR_FMT " over the window",
-                       STR_ARG(show_percent(100 * rate_change)));
+        return str_fmt("not steady: throughput " STR_FMT, STR_ARG(show_percent(100 * rate_change)));
     }
-    return S("right");
+    return S("steady");
 }
 
 static Str checks_of(const Cell *cell)
@@ -372,14 +410,13 @@ static Str checks_of(const Cell *cell)
     return cell->data_checks.len > 0 ? S("right") : S("not checked");
 }
 
-static void add_test_run(const Report *report, Table *table, const Cell *cell)
+static void add_test_run(Table *table, const Cell *cell)
 {
-    static const char *const states[] = {"planned, not done", "right", "invalid"};
+    static const char *const states[] = {"planned, not done", "done", "invalid"};
     Outcomes outcomes = cell_outcomes(cell, MEASURE_TRANSACTION, (Str){"", 0});
     bool has_run = cell->state != CELL_PLANNED;
 
     table_text(table, cell->id);
-    table_text(table, scope_label(report, cell->configuration));
     table_number(table, (double)cell->block);
     table_number(table, (double)cell->place);
     table_text(table, cell->attempt > 1
@@ -401,7 +438,6 @@ void report_test_runs(Report *report)
     Table *table = section_table(section, "test-runs", S("Cells, in the order of the plan"));
 
     table_column(table, "Cell", ROLE_KEY, UNIT_COUNT);
-    table_column(table, "Configuration", ROLE_KEY, UNIT_COUNT);
     table_column(table, "Block", ROLE_TEXT, UNIT_COUNT);
     table_column(table, "Place", ROLE_TEXT, UNIT_COUNT);
     table_column(table, "State", ROLE_VERDICT, UNIT_COUNT);
@@ -414,7 +450,7 @@ void report_test_runs(Report *report)
     table_column(table, "Driver", ROLE_VALUE, UNIT_PERCENT)->may_be_empty = true;
     table_column(table, "Reason", ROLE_TEXT, UNIT_COUNT)->may_be_empty = true;
     for (size_t i = 0; i < report->result->cells.len; i++) {
-        add_test_run(report, table, &report->result->cells.at[i]);
+        add_test_run(table, &report->result->cells.at[i]);
     }
     table->why_empty = S("the result holds no cell");
     table->note =

@@ -167,7 +167,9 @@ static void add_modules(const Report *report, Table *table, const Modules *modul
         add_row(table, modules, module->name, module->of, foreign);
     }
     if (small_len > 0) {
-        add_row(table, modules, str_fmt("%zu modules below 1 %%", small_len), small, NAN);
+        add_row(table, modules,
+                str_fmt("%zu module%s below 1 %%", small_len, small_len == 1 ? "" : "s"), small,
+                NAN);
     }
     add_row(table, modules, S("other (no module's)"), other, NAN);
     add_row(table, modules, S("server process"), modules->total, NAN);

@@ -217,7 +217,7 @@ static void add_laws(Report *report, Section *section)
     table_column(table, "Mean pause", ROLE_VALUE, UNIT_S);
     table_column(table, "Mean response", ROLE_VALUE, UNIT_MS);
     table_column(table, "Users at work", ROLE_VALUE, UNIT_COUNT);
-    table_column(table, "Deviation (%)", ROLE_DELTA_PCT, UNIT_PERCENT);
+    table_column(table, "Deviation", ROLE_DELTA_PCT, UNIT_PERCENT);
     table_column(table, "Outcome", ROLE_VERDICT, UNIT_COUNT);
     for (size_t i = 0; i < report->scopes.len; i++) {
         for (size_t j = 0; j < report->result->configurations.len; j++) {

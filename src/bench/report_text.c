@@ -27,22 +27,28 @@ static void add_markdown_table(Buf *buf, const Table *table)
         return;
     }
     for (size_t i = 0; i < table->column_len; i++) {
-        buf_add(buf, S("| "));
-        add_markdown(buf, column_head(table, i));
-        buf_char(buf, ' ');
+        if (!column_is_blank(table, i)) {
+            buf_add(buf, S("| "));
+            add_markdown(buf, column_head(table, i));
+            buf_char(buf, ' ');
+        }
     }
     buf_add(buf, S("|\n"));
     for (size_t i = 0; i < table->column_len; i++) {
         Role role = table->columns[i].role;
         bool is_text = role == ROLE_TEXT || role == ROLE_KEY || role == ROLE_VERDICT;
-        buf_add(buf, is_text ? S("| --- ") : S("| ---: "));
+        if (!column_is_blank(table, i)) {
+            buf_add(buf, is_text ? S("| --- ") : S("| ---: "));
+        }
     }
     buf_add(buf, S("|\n"));
     for (size_t row = 0; row < table_rows(table); row++) {
         for (size_t column = 0; column < table->column_len; column++) {
-            buf_add(buf, S("| "));
-            add_markdown(buf, table_show(table, row, column));
-            buf_char(buf, ' ');
+            if (!column_is_blank(table, column)) {
+                buf_add(buf, S("| "));
+                add_markdown(buf, table_show(table, row, column));
+                buf_char(buf, ' ');
+            }
         }
         buf_add(buf, S("|\n"));
     }

@@ -198,17 +198,18 @@ static void add_plot(Section *section, const Point **points, size_t n, size_t me
         plot->why_empty = S("fewer than two results have it");
         return;
     }
-    buf_fmt(&buf,
-            "set yrange [0:*]\nset xrange [-0.5:%zu.5]\nset xtics rotate by -30\nunset key\n"
-            "set ylabel '%s' textcolor " PLOT_MUTED "\n"
-            "plot $data using 1:2:3:4:xtic(6) with yerrorlines linewidth 2 pointtype 7 pointsize "
-            "0.6 linecolor %s, $data using 1:($5 ? $2 : NaN) with points pointtype 7 pointsize 1.1 "
-            "linecolor " PLOT_BAD "\n",
-            n - 1,
-            strstr(metrics[metric], "throughput") ? "per second"
-            : strstr(metrics[metric], "memory")   ? "MiB"
-                                                  : "ms",
-            plot_colour(0));
+    buf_fmt(
+        &buf,
+        "set yrange [0:*]\nset xrange [-0.5:%zu.5]\nset xtics rotate by -30\nunset key\n"
+        "set ylabel '%s' textcolor " PLOT_MUTED "\n"
+        "plot $data using 1:2:3:4:xtic(6) with yerrorlines linewidth 2 pointtype 7 pointsize "
+        "0.6 linecolor %s, $data using 1:($5 > 0 ? $2 : NaN) with points pointtype 7 pointsize 1.1 "
+        "linecolor " PLOT_BAD "\n",
+        n - 1,
+        strstr(metrics[metric], "throughput") ? "per second"
+        : strstr(metrics[metric], "memory")   ? "MiB"
+                                              : "ms",
+        plot_colour(0));
     plot->script = buf_str(&buf);
     plot->note = S("Bars: 95 % interval. Red: worse than the result before.");
 }

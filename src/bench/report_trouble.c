@@ -75,11 +75,10 @@ static void add_rate(const Report *report, Table *table, const Scope *scope, Mea
     double p = stats_proportions_p(base.failed, base.ok + base.failed, is.failed, all);
     bool is_more =
         (double)is.failed * (double)(base.ok + base.failed) > (double)base.failed * (double)all;
-    table_text(table,
-               p >= DIFFERENT_P
-                   ? str_fmt("no difference shown (p = " STR_FMT ")", STR_ARG(show_number(p)))
-                   : str_fmt("%s (p = " STR_FMT ")", is_more ? "worse" : "better",
-                             STR_ARG(show_number(p))));
+    table_text(table, p >= DIFFERENT_P
+                          ? str_fmt("no difference shown (p " STR_FMT ")", STR_ARG(show_p(p)))
+                          : str_fmt("%s (p " STR_FMT ")", is_more ? "worse" : "better",
+                                    STR_ARG(show_p(p))));
 }
 
 static void add_rates(Report *report, Section *section)

@@ -236,7 +236,9 @@ static void the_deltas_of_perf_893_are_signed_and_its_drift_is_found(void **stat
     assert_true(has_finding(report, "4.6-degrades", "With monitoring, import: degrades, +60.5 s"));
     assert_false(has_finding(report, "4.6-degrades", "Without"));
     assert_true(has_finding(report, "4.6-degrades", "larger buffer, import: degrades"));
-    assert_int_equal(report->doc->defects.len, 0);
+    // Ours and FOLIO's are the same here, which no two measurements are: noticed.
+    assert_int_equal(report->doc->defects.len, 3);
+    assert_true(has_defect(&report->doc->defects, "hold the same figures (8 of 8)"));
 }
 
 static void a_sound_result_gives_a_report_without_defects(void **state)
@@ -332,8 +334,8 @@ static void an_invalid_cell_is_shown_and_never_averaged_in(void **state)
     str_list_add(&cell->reasons, S("the server was restarted"));
     Report *report = report_make(result);
     const Table *runs = block_named(report, "test-runs")->table;
-    assert_str(table_at(runs, 0, 4)->text, "invalid");
-    assert_str(table_at(runs, 0, 12)->text, "the server was restarted");
+    assert_str(table_at(runs, 0, 3)->text, "invalid");
+    assert_str(table_at(runs, 0, 11)->text, "the server was restarted");
     assert_int_equal(report->compared[0].is.pairs, 3);
     assert_int_equal(report_exit_code(report), REPORT_INVALID);
     // Repeated with success: the position is filled.
