@@ -56,6 +56,15 @@ static bool config_find(const Config *config, Str name, size_t *index)
     return false;
 }
 
+// An option whose default is a number takes numbers only.
+static bool is_fitting(const Option *option, Str value)
+{
+    int64_t number = 0;
+
+    return !str_int64(str_of(option->fallback), &number) ||
+           (str_int64(value, &number) && number >= 0 && number <= INT32_MAX);
+}
+
 Err *config_set(Config *config, Str name, Str value, const char *origin)
 {
     size_t i = 0;
@@ -63,6 +72,10 @@ Err *config_set(Config *config, Str name, Str value, const char *origin)
     if (!config_find(config, name, &i)) {
         return err_text(400, "%s: unknown option '" STR_FMT "'; `octavo config` lists all", origin,
                         STR_ARG(name));
+    }
+    if (!is_fitting(&config->options[i], value)) {
+        return err_text(400, "%s: %s must be a whole number from 0 to %d", origin,
+                        config->options[i].name, INT32_MAX);
     }
     free(config->settings[i].value);
     free(config->settings[i].origin);

@@ -43,7 +43,9 @@ static bool address_split(Str address, Str *host, Str *port)
             if (host->len >= 2 && host->at[0] == '[' && host->at[host->len - 1] == ']') {
                 *host = str_sub(*host, 1, host->len - 1);
             }
-            return port->len > 0;
+            // The system would cut a larger number to sixteen bits.
+            int64_t number = 0;
+            return !str_int64(*port, &number) ? port->len > 0 : number >= 0 && number <= UINT16_MAX;
         }
     }
     return false;

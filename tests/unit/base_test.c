@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/config.h"
+#include "base/country.h"
 #include "base/date.h"
 #include "base/hist.h"
 #include "base/uuid.h"
@@ -157,6 +158,47 @@ static void an_unknown_option_names_its_origin(void **state)
     config_free(config);
 }
 
+static void options_come_from_the_environment_too_and_numbers_are_numbers(void **state)
+{
+    (void)state;
+    static const Option options[] = {
+        {"http.body_mib", "32", "", false}, {"log.level", "info", "", false}, {0}};
+    static const char *const bad[] = {"", "abc", "-1", "1e3", "12x", "99999999999"};
+    Config *config = config_new(options);
+    const Option *option = NULL;
+    const char *origin = NULL;
+    Str value;
+
+    setenv("OCTAVO_HTTP_BODY_MIB", "7", 1);
+    assert_ok(config_read_environment(config));
+    assert_int_equal(config_int(config, "http.body_mib"), 7);
+    assert_true(config_at(config, 0, &option, &value, &origin));
+    assert_string_equal(origin, "OCTAVO_HTTP_BODY_MIB");
+    assert_true(config_at(config, 1, &option, &value, &origin));
+    assert_string_equal(origin, "default");
+    assert_false(config_at(config, 2, &option, &value, &origin));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        setenv("OCTAVO_HTTP_BODY_MIB", bad[i], 1);
+        Err *err = config_read_environment(config);
+        assert_non_null(err);
+        assert_non_null(strstr(str_z(err->message), "http.body_mib must be a whole number"));
+    }
+    unsetenv("OCTAVO_HTTP_BODY_MIB");
+    assert_int_equal(config_int(config, "http.body_mib"), 7);
+    assert_non_null(config_read_file(config, "/nowhere/octavo.conf"));
+    config_free(config);
+}
+
+static void countries_have_names(void **state)
+{
+    (void)state;
+    assert_str(country_name(S("US")), "United States");
+    assert_str(country_name(S("de")), "Germany");
+    assert_str(country_name(S("XX")), "");
+    assert_str(country_name(S("USA")), "");
+    assert_str(country_name(S("")), "");
+}
+
 static void an_arena_past_its_limit_says_so_and_goes_on(void **state)
 {
     (void)state;
@@ -215,6 +257,8 @@ int main(void)
         cmocka_unit_test(percentiles_agree_with_sorting_all_values),
         cmocka_unit_test(a_stall_is_filled_with_the_samples_it_hid),
         cmocka_unit_test(an_unknown_option_names_its_origin),
+        cmocka_unit_test(options_come_from_the_environment_too_and_numbers_are_numbers),
+        cmocka_unit_test(countries_have_names),
         cmocka_unit_test(an_arena_past_its_limit_says_so_and_goes_on),
         cmocka_unit_test(a_buffer_never_grows_past_its_maximum),
         cmocka_unit_test(parts_of_a_text_come_one_by_one),

@@ -1,7 +1,11 @@
 // Reading targets, forms, headers and cookies.
 #include "test.h"
 
+#include "base/log.h"
+#include "http/body.h"
 #include "http/head.h"
+
+#include <string.h>
 
 static NameValues headers_of(const char *const *pairs)
 {
@@ -202,6 +206,27 @@ static void paging_parameters_fail_with_folios_texts(void **state)
                "start does not have a default value in the RAML and has been passed empty");
 }
 
+// A body that no longer fits into memory, where no file can be made.
+static void a_body_that_cannot_be_kept_says_so(void **state)
+{
+    (void)state;
+    static char much[1 << 20], long_name[5000];
+    static const char *places[] = {"/nowhere/at/all", long_name, "/dev/full"};
+
+    log_set(LOG_OFF, false);
+    memset(long_name, 'x', sizeof long_name - 1);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        Body body = body_new(arena_current(), 8 << 20, 0, places[i]);
+        Str text;
+        assert_true(body_add(&body, (Str){much, sizeof much}));
+        assert_true(body_text(&body, &text) && text.len == sizeof much);
+        assert_false(body_add(&body, (Str){much, 1}));
+        assert_true(body.has_failed && !body.is_too_large);
+        assert_false(body_add(&body, (Str){much, 1}));
+        body_end(&body);
+    }
+}
+
 static void a_cookie_is_found_among_others(void **state)
 {
     (void)state;
@@ -244,6 +269,7 @@ int main(void)
         cmocka_unit_test(nul_bytes_in_a_head_leave_a_gap),
         cmocka_unit_test(headers_are_found_in_any_case_and_parameters_are_not),
         cmocka_unit_test(paging_parameters_fail_with_folios_texts),
+        cmocka_unit_test(a_body_that_cannot_be_kept_says_so),
         cmocka_unit_test(a_cookie_is_found_among_others),
         cmocka_unit_test(an_error_throws_away_what_was_set_before),
     };
