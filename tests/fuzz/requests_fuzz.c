@@ -1,4 +1,5 @@
-// Any request to the whole program: method and target in the first line, the body behind it. It is
+// Any request to the whole program: method and target in the first line, header fields up to an
+// empty one, the body behind it. Tenant and token are given where no field names them. It is
 // answered, never with a fault of ours, and what is said to be JSON is.
 #include "world.h"
 
@@ -52,6 +53,29 @@ static void answer_look_at(Req *req)
     }
 }
 
+static void headers_read(Req *req, Str *text)
+{
+    bool has_tenant = false, has_token = false;
+    Str line;
+
+    while ((line = line_take(text)).len) {
+        ptrdiff_t colon = str_find_char(line, ':', 0);
+        if (colon > 0) {
+            Str name = str_sub(line, 0, (size_t)colon);
+            name_values_add(&req->headers, name,
+                            str_trim(str_sub(line, (size_t)colon + 1, line.len)));
+            has_tenant = has_tenant || str_eq_nocase(name, S("x-okapi-tenant"));
+            has_token = has_token || str_eq_nocase(name, S("x-okapi-token"));
+        }
+    }
+    if (!has_tenant) {
+        name_values_add(&req->headers, S("x-okapi-tenant"), S(TENANT));
+    }
+    if (!has_token) {
+        name_values_add(&req->headers, S("x-okapi-token"), world.token);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static Arena *arena;
@@ -69,10 +93,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                       form_parse(req->query_text, &req->query);
     if (is_request) {
         req->target = line;
+        headers_read(req, &text);
         req->body = text;
         req->has_body = text.len > 0;
-        name_values_add(&req->headers, S("x-okapi-tenant"), S(TENANT));
-        name_values_add(&req->headers, S("x-okapi-token"), world.token);
+        if (head_of_headers(&req->headers).status) {
+            is_request = false;
+        }
+    }
+    if (is_request) {
         gateway_handle(req, &world.app);
         answer_look_at(req);
     }
