@@ -24,6 +24,7 @@ static const struct {
 
 enum {
     COMMANDS = sizeof commands / sizeof commands[0],
+    LARGE_BLOCK = 1024 * 1024,
 };
 
 static int help(FILE *to, int code)
@@ -41,6 +42,9 @@ int main(int argc, char **argv)
 {
     // Many short-lived connection threads: two heaps are enough and waste less.
     mallopt(M_ARENA_MAX, 2);
+    // What a huge request needed goes back to the system; else the threshold grows with the first.
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, 8 * LARGE_BLOCK);
     asset_use(assets_all);
     if (argc < 2) {
         return help(stderr, 2);

@@ -163,8 +163,8 @@ void arena_release(Arena *arena, ArenaMark mark)
 
     while (arena->newest && arena->newest != kept) {
         Chunk *older = arena->newest->older;
-        // The first chunk of all is kept for the next user.
-        if (!older && !kept) {
+        // The first chunk of all is kept for the next user, unless one huge allocation made it.
+        if (!older && !kept && arena->newest->size <= FIRST_CHUNK) {
             break;
         }
         UNPOISON(arena->newest->bytes, arena->newest->size);

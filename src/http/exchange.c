@@ -15,6 +15,7 @@
 enum {
     VERSION_LEN = 8, // HTTP/1.1
     PACK_MIN = 4 * 1024,
+    LARGE_BODY = 1024 * 1024,
     STREAM_PIECE = 32 * 1024,
 };
 
@@ -190,26 +191,47 @@ static Err *body_complete(Exchange *exchange)
     return NULL;
 }
 
-static bool handler_place_wait(HttpServer *server, int64_t *waited_ns)
+static bool place_wait(sem_t *places, int timeout_ms, int64_t *waited_ns)
 {
-    if (sem_trywait(&server->handlers) == 0) {
+    if (sem_trywait(places) == 0) {
         return true;
     }
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     int64_t begun_ns = clock_ns();
-    until.tv_sec += server->options.queue_timeout_ms / 1000;
-    until.tv_nsec += server->options.queue_timeout_ms % 1000 * 1000000L;
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += timeout_ms % 1000 * 1000000L;
     if (until.tv_nsec >= 1000000000L) {
         until.tv_sec++;
         until.tv_nsec -= 1000000000L;
     }
     int failed;
     do {
-        failed = sem_clockwait(&server->handlers, CLOCK_MONOTONIC, &until);
+        failed = sem_clockwait(places, CLOCK_MONOTONIC, &until);
     } while (failed && errno == EINTR);
-    *waited_ns = clock_ns() - begun_ns;
+    *waited_ns += clock_ns() - begun_ns;
     return !failed;
+}
+
+// Those with a large body wait for each other first, and as long as a body may take to arrive.
+static bool handler_run(HttpServer *server, Req *req)
+{
+    bool is_large = req->body.len > LARGE_BODY;
+
+    if (is_large && !place_wait(&server->large_bodies, server->options.request_timeout_s * 1000,
+                                &req->queue_ns)) {
+        return false;
+    }
+    bool has_place =
+        place_wait(&server->handlers, server->options.queue_timeout_ms, &req->queue_ns);
+    if (has_place) {
+        server->options.handle(req, server->options.context);
+        sem_post(&server->handlers);
+    }
+    if (is_large) {
+        sem_post(&server->large_bodies);
+    }
+    return has_place;
 }
 
 static enum MHD_Result request_arrived(Exchange *exchange, struct MHD_Connection *connection)
@@ -221,10 +243,7 @@ static enum MHD_Result request_arrived(Exchange *exchange, struct MHD_Connection
     Err *err = body_complete(exchange);
     if (err) {
         reply_err(req, err);
-    } else if (handler_place_wait(server, &req->queue_ns)) {
-        server->options.handle(req, server->options.context);
-        sem_post(&server->handlers);
-    } else {
+    } else if (!handler_run(server, req)) {
         reply_err(req, err_text(503, "The server is busy, try again later"));
         reply_header(req, "Retry-After", S("1"));
     }

@@ -18,7 +18,8 @@ struct HttpServer {
     bool is_tls;
     const char *spool_dir;
     ConnPool *connections;
-    sem_t handlers; // free places for running handlers
+    sem_t handlers;     // free places for running handlers
+    sem_t large_bodies; // of those, with a large body: a parsed one takes many times its size
     atomic_bool is_stopping;
 };
 

@@ -26,6 +26,7 @@ enum {
     STACK_SIZE = 512 * 1024,
 #endif
     SERVER_MEMORY_MAX = 4 * 1024 * 1024,
+    LARGE_BODIES_MAX = 4,
     // Places are given by the acceptor; the library must never refuse one by itself.
     LIBRARY_SURPLUS = 2000,
 };
@@ -164,11 +165,13 @@ Err *http_start(const HttpOptions *options, HttpServer **out)
         conn_pool_new((ConnLimits){server->options.idle_timeout_s,
                                    server->options.request_timeout_s, server->options.arena_max});
     sem_init(&server->handlers, 0, (unsigned)server->options.handler_max);
+    sem_init(&server->large_bodies, 0, LARGE_BODIES_MAX);
     Err *err = daemon_start(server);
     if (err) {
         close(fd);
         conn_pool_free(server->connections);
         sem_destroy(&server->handlers);
+        sem_destroy(&server->large_bodies);
         arena_free(arena);
         return err;
     }
@@ -200,6 +203,7 @@ void http_stop(HttpServer *server, int grace_s)
     MHD_stop_daemon(server->daemon);
     conn_pool_free(server->connections);
     sem_destroy(&server->handlers);
+    sem_destroy(&server->large_bodies);
     Arena *arena = server->arena;
     arena_free(arena);
 }

@@ -8,6 +8,7 @@
 #include "base/hist.h"
 #include "base/uuid.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +200,22 @@ static void countries_have_names(void **state)
     assert_str(country_name(S("")), "");
 }
 
+// Connections keep their arenas: one huge request must not stay with each of them.
+static void an_arena_gives_a_huge_first_allocation_back(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new(64 << 20);
+    size_t before = mallinfo2().hblkhd;
+
+    arena_alloc(arena, 40 << 20);
+    arena_reset(arena);
+    assert_int_equal(mallinfo2().hblkhd, before);
+    const char *small = arena_alloc(arena, 100);
+    arena_reset(arena);
+    assert_ptr_equal(arena_alloc(arena, 100), small); // the usual chunk stays
+    arena_free(arena);
+}
+
 static void an_arena_past_its_limit_says_so_and_goes_on(void **state)
 {
     (void)state;
@@ -259,6 +276,7 @@ int main(void)
         cmocka_unit_test(an_unknown_option_names_its_origin),
         cmocka_unit_test(options_come_from_the_environment_too_and_numbers_are_numbers),
         cmocka_unit_test(countries_have_names),
+        cmocka_unit_test(an_arena_gives_a_huge_first_allocation_back),
         cmocka_unit_test(an_arena_past_its_limit_says_so_and_goes_on),
         cmocka_unit_test(a_buffer_never_grows_past_its_maximum),
         cmocka_unit_test(parts_of_a_text_come_one_by_one),

@@ -153,6 +153,35 @@ static void a_request_that_waits_too_long_for_a_handler_gets_503(void **state)
     http_stop(admin, 1);
 }
 
+// A parsed body takes many times its size: few large ones are in work, small ones pass them by.
+static void few_requests_with_large_bodies_are_in_work_at_once(void **state)
+{
+    enum { LARGE = 6, AT_ONCE = 4, BYTES = 1200 * 1000 };
+    (void)state;
+    static char body[BYTES];
+    HttpServer *server = server_start((HttpOptions){.handler_max = 16});
+    Probe probes[LARGE];
+    Str head = str_fmt("POST /gate HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n", BYTES);
+
+    memset(body, 'x', sizeof body);
+    gate_open = false;
+    for (int i = 0; i < LARGE; i++) {
+        probes[i] = probe_open(http_port(server));
+        assert_true(probe_send(&probes[i], head) && probe_send(&probes[i], (Str){body, BYTES}));
+    }
+    gate_wait_for(AT_ONCE);
+    assert_int_equal(ask(http_port(server), S(ASKS("/a"))).status, 200);
+    assert_int_equal(running, AT_ONCE);
+    gate_open = true;
+    for (int i = 0; i < LARGE; i++) {
+        Answer answer = probe_answer(&probes[i]);
+        assert_int_equal(answer.status, 200);
+        assert_int_equal(answer.body.len, BYTES);
+        probe_close(&probes[i]);
+    }
+    http_stop(server, 1);
+}
+
 static void a_connection_beyond_the_limit_waits_for_its_turn(void **state)
 {
     (void)state;
@@ -332,6 +361,7 @@ int main(void)
         cmocka_unit_test(an_idle_connection_lives_as_long_as_its_own_limit),
         cmocka_unit_test(a_handler_may_take_longer_than_clients_may),
         cmocka_unit_test(a_request_that_waits_too_long_for_a_handler_gets_503),
+        cmocka_unit_test(few_requests_with_large_bodies_are_in_work_at_once),
         cmocka_unit_test(a_connection_beyond_the_limit_waits_for_its_turn),
         cmocka_unit_test(a_stop_answers_what_is_in_flight_and_closes_what_is_idle),
         cmocka_unit_test(a_stop_waits_for_a_request_line_that_has_begun),
