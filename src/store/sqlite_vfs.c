@@ -18,10 +18,12 @@ enum {
     TABLES_MAX = 12, // the system's layer has one table of functions per way of locking
     LAYERS_MAX = 3,  // over the system's files, without syncs, and over the fault layer
     LOG_BUFFER = 64 * 1024,
-    // What of a savepoint stays in memory. Beyond, SQLite writes all of it to a file at once; its
-    // system layer cuts the size of one write to 17 bits and takes what remains of 128 KB and more
-    // for a full disk.
-    SAVEPOINT_BYTES = 120 * 1024,
+    // What of a savepoint stays in memory: the 40 pages that a check-out changes, three times over.
+    // Beyond, SQLite writes all of it to a file at once.
+    SAVEPOINT_BYTES = 512 * 1024,
+    // SQLite's system layer cuts the size of one write to 17 bits and takes what remains of 128 KB
+    // and more for a full disk.
+    WRITE_MAX = 64 * 1024,
 };
 
 typedef struct {
@@ -81,6 +83,18 @@ static int count_and_sync(sqlite3_file *file, int flags)
     }
     files.syncs++;
     return table->below->xSync(file, flags);
+}
+
+static int write_in_pieces(sqlite3_file *file, const void *from, int size, sqlite3_int64 offset)
+{
+    const char *at = from;
+    int code = SQLITE_OK;
+
+    for (int n; size > 0 && code == SQLITE_OK; at += n, offset += n, size -= n) {
+        n = size < WRITE_MAX ? size : WRITE_MAX;
+        code = table_of(file)->below->xWrite(file, at, n, offset);
+    }
+    return code;
 }
 
 // On an error what was not written is forgotten: SQLite takes the transaction back.
@@ -170,6 +184,7 @@ static Table *table_make(Layer *layer, const sqlite3_io_methods *below, bool is_
     Table *table = &files.tables[files.table_count++];
     *table = (Table){.own = *below, .below = below, .layer = layer, .is_log = is_log};
     table->own.xSync = count_and_sync;
+    table->own.xWrite = write_in_pieces;
     if (is_log) {
         table->own.xWrite = log_write;
         table->own.xRead = log_read;
