@@ -3,6 +3,7 @@
 
 #include "lab_environment.h"
 #include "live.h"
+#include "report_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -446,7 +447,11 @@ static Err *run_all(Lab *lab, const RunOptions *options, int *code)
     lab->result->ended_at = time_now();
     TRY(lab_save(lab));
     say(str_fmt("result: " STR_FMT, STR_ARG(result_file(lab->folder))));
-    *code = exit_code(lab->result, options->only);
+    TRY(report_folder(str_z(lab->folder), code));
+    // Cells that nobody asked for are missing on purpose.
+    if (options->only.len > 0 && *code == REPORT_INVALID) {
+        *code = exit_code(lab->result, options->only);
+    }
     return NULL;
 }
 

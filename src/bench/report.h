@@ -4,6 +4,7 @@
 
 #include "metric.h"
 #include "report_doc.h"
+#include "report_folder.h"
 
 // One line of the experiment's `compare` list in one scope for one configuration.
 typedef struct {
@@ -43,21 +44,12 @@ typedef struct {
     size_t kpi_len;
 } Report;
 
-enum {
-    REPORT_MET = 0,
-    REPORT_KPI_MISSED = 1,
-    REPORT_INVALID = 2, // cells are missing, or the report contradicts itself
-};
-
 // Everything but the drawings. The hash is computed from the result's text.
 Report *report_make(const Result *result);
 int report_exit_code(const Report *report);
 // Writes report.html, report.md, tables, timeline.csv, junit.xml and the plots into the folder of
 // the result.
 WARN_UNUSED Err *report_write(Report *report, const char *folder);
-
-// Reads result.json of the folder, writes its report there and prints where it is.
-WARN_UNUSED Err *report_folder(const char *folder, int *exit_code);
 
 // Filled by report_make, before the sections.
 void report_compare_all(Report *report);

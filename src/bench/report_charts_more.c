@@ -65,7 +65,7 @@ void chart_ratios(Report *report, Section *section)
         buf_fmt(
             &buf,
             "set arrow from %g,%zu to %g,%zu nohead linewidth 3 linecolor %s front\n"
-            "set object circle at %g,%zu size graph 0.005 fillcolor %s fillstyle solid noborder "
+            "set object circle at %g,%zu size graph 0.007 fillcolor %s fillstyle solid noborder "
             "front\n",
             low, n - i, high, n - i, verdict_colour(compared->is.verdict), at, n - i,
             verdict_colour(compared->is.verdict));

@@ -49,7 +49,7 @@ static void add_script(Buf *buf, const Plot *plot, const char *folder)
     buf_add_z(buf, "set border 3 linecolor " PLOT_MUTED "\n"
                    "set tics nomirror textcolor " PLOT_MUTED "\n"
                    "set grid ytics linecolor " PLOT_LINE " linetype 1 linewidth 1\n"
-                   "set key outside top left horizontal Left reverse samplen 2 maxrows 1 "
+                   "set key outside top left horizontal Left reverse samplen 2 "
                    "textcolor " PLOT_FG "\n"
                    "set style fill solid 1 noborder\n");
     buf_add(buf, plot->script);

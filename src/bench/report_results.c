@@ -272,7 +272,10 @@ static Str nearby(const Result *result, const Cell *cell, double at_s)
 
     for (size_t i = 0; i < result->annotations.len; i++) {
         const Annotation *note = &result->annotations.at[i];
-        if (fabs((double)note->at - at_ms) <= NEAR_S * 1000 &&
+        // Every cell is reset and its server started: that explains nothing.
+        bool is_usual = str_eq(note->kind, S("start")) || str_eq(note->kind, S("stop")) ||
+                        str_eq(note->kind, S("reset"));
+        if (!is_usual && fabs((double)note->at - at_ms) <= NEAR_S * 1000 &&
             (note->cell.len == 0 || str_eq(note->cell, cell->id))) {
             str_list_add(&texts,
                          str_fmt(STR_FMT ": " STR_FMT, STR_ARG(note->kind), STR_ARG(note->text)));
