@@ -72,6 +72,7 @@ const Series *cell_series(const Cell *cell, SeriesGroup group, const char *subje
                           const char *name);
 // Of a counter from `from_s` to `to_s`, between samples by line; NAN if it was not sampled.
 double series_growth(const Cell *cell, const Series *series, double from_s, double to_s);
+// Of a level; between samples by line, too.
 double series_mean(const Cell *cell, const Series *series, double from_s, double to_s);
 double series_max(const Cell *cell, const Series *series, double from_s, double to_s);
 // CPU-seconds of the server, user and system, from the series of its process.

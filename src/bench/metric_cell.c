@@ -57,7 +57,8 @@ double series_mean(const Cell *cell, const Series *series, double from_s, double
             n++;
         }
     }
-    return n ? sum / (double)n : NAN;
+    // Some are sampled less often than others: between two samples there is a line.
+    return n ? sum / (double)n : series ? value_at(cell, series, (from_s + to_s) / 2) : NAN;
 }
 
 double series_max(const Cell *cell, const Series *series, double from_s, double to_s)
