@@ -23,6 +23,8 @@ typedef struct {
     // Behind a table's name: makes the database walk this index and test each row, where its own
     // plan would sort all matches; nothing for a database that knows better.
     void (*walk_index)(Buf *sql, const char *index);
+    // True if the database would sort for this statement; NULL where walk_index does nothing.
+    Err *(*sorts)(Tx *tx, const char *sql, Args args, bool *out);
     const char *lock_row; // " for update" or ""
     const char *serial_key, *integer_type, *real_type, *text_type;
     const char *serial_key_once; // as serial_key, and a number never comes back

@@ -293,9 +293,10 @@ typedef struct {
 
 static bool may_go(Str name, bool drops_keys)
 {
-    bool is_key = !str_ends(name, S("_idx")) && !str_ends(name, S("_ref"));
+    bool is_for_queries =
+        str_ends(name, S("_idx")) || str_ends(name, S("_some")) || str_ends(name, S("_ref"));
 
-    return !is_key || drops_keys;
+    return is_for_queries || drops_keys;
 }
 
 static Err *table_drop_indexes(Tx *tx, const Collection *of, bool drops_keys)

@@ -362,17 +362,20 @@ static Err *list_count_capped(List *list, Tx *tx)
 }
 
 // Many matches, few wanted: on the way along the index the page is full before as many records were
-// looked at as would have to be sorted.
+// looked at as would have to be sorted. Not where an index gives the matches in order already.
 static Err *choose_walk(List *list, Tx *tx)
 {
-    if (!list->plan.walk_index || list->limit > CHUNK_ROWS) {
+    if (!list->plan.walk_index || !list->dialect->sorts || list->limit > CHUNK_ROWS) {
         return NULL;
     }
     TRY(list_count_capped(list, tx));
     double steps = (double)(list->offset + list->limit) * (double)list->table_size /
                    (double)(list->total ? list->total : 1);
-    list->walks = list->is_estimated && steps < (double)list->total;
-    return NULL;
+    if (!list->is_estimated || steps >= (double)list->total) {
+        return NULL;
+    }
+    Args args = with_page(list, list->limit, list->offset, (Str){0});
+    return list->dialect->sorts(tx, select_sql(list, "pk, id, doc", (Str){0}), args, &list->walks);
 }
 
 // Only when the page does not tell by itself that it is the last one.

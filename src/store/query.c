@@ -423,12 +423,20 @@ static Str shape_text(const CqlQuery *query)
     return buf_str(&out);
 }
 
-static void plan_walk(Plan *plan)
+static void plan_walk(Plan *plan, bool has_range)
 {
     const SortKey *first = plan->key_count ? &plan->keys[0] : NULL;
 
-    if (plan->has_filter && plan->is_exact && plan->sorts_in_sql && first && first->field &&
-        first->field->flags & INDEX && !(first->field->flags & (UNIQUE | UUID | FLAG | SPARSE))) {
+    if (!plan->has_filter || !plan->is_exact || !plan->sorts_in_sql) {
+        return;
+    }
+    if (!first || (first->column && strcmp(first->column, "id") == 0)) {
+        // The records of one value come in order of id by themselves.
+        plan->walk_index = has_range ? str_fmt("%s_id_key", plan->of->table).at : NULL;
+    } else if (first->field && first->field->flags & UNIQUE) {
+        plan->walk_index = unique_field_name(plan->of, first->field).at;
+    } else if (first->field && first->field->flags & INDEX &&
+               !(first->field->flags & (UUID | FLAG | SPARSE))) {
         plan->walk_index = str_fmt("%s_%s_idx", plan->of->table, first->column).at;
     }
 }
@@ -475,6 +483,6 @@ Err *query_plan(Tx *tx, const Collection *of, const ListRequest *request, Plan *
     out->args = (Args){planner.args, planner.arg_count};
     out->shape = shape_text(&query);
     out->has_words = planner.has_words;
-    plan_walk(out);
+    plan_walk(out, planner.has_range);
     return NULL;
 }

@@ -62,7 +62,7 @@ typedef struct {
     Arg *args;
     size_t arg_count, arg_cap;
     int depth;
-    bool has_words;
+    bool has_words, has_range;
 } Planner;
 
 typedef struct {

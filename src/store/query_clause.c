@@ -35,6 +35,7 @@ static Node *node_compare(Planner *planner, const char *column, CqlRelation rela
 {
     int n = planner_add(planner, value);
 
+    planner->has_range = planner->has_range || relation != CQL_EXACT;
     return node_sql(str_fmt("\"%s\" %s $%d", column, compare_sql[relation], n));
 }
 
@@ -533,6 +534,7 @@ static Node *time_range_node(Planner *planner, const char *column, Time start, T
     int from = planner_add(planner, A_INT(start));
     int to = planner_add(planner, A_INT(end));
 
+    planner->has_range = true;
     return node_sql(str_fmt("%s(\"%s\" >= $%d and \"%s\" < $%d)", is_negative ? "not " : "", column,
                             from, column, to));
 }

@@ -64,6 +64,7 @@ Str prefix_sql(Planner *planner, const char *column, Str prefix)
     Str behind = behind_prefix(prefix);
     int n = planner_add(planner, A_TEXT(prefix));
 
+    planner->has_range = true;
     if (!behind.at) {
         return str_fmt("\"%s\" >= $%d", column, n);
     }

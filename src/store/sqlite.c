@@ -436,6 +436,18 @@ static void walk_index(Buf *sql, const char *index)
     buf_fmt(sql, " indexed by \"%s\"", index);
 }
 
+static Err *take_step(const Row *row, void *sorts)
+{
+    *(bool *)sorts = *(bool *)sorts || str_find(row_text(row, 3), S("FOR ORDER BY"), 0) >= 0;
+    return NULL;
+}
+
+static Err *sorts(Tx *tx, const char *sql, Args args, bool *out)
+{
+    *out = false;
+    return sql_rows(tx, str_z(str_fmt("explain query plan %s", sql)), args, take_step, out);
+}
+
 static void like(Buf *sql, const char *column, int n)
 {
     buf_fmt(sql, "%s like $%d escape '\\'", column, n);
@@ -476,6 +488,7 @@ const Backend backend_sqlite = {
             .words = sqlite_words_match,
             .words_query = sqlite_words_query,
             .walk_index = walk_index,
+            .sorts = sorts,
             .lock_row = "",
             .serial_key = "integer primary key",
             .serial_key_once = "integer primary key autoincrement",

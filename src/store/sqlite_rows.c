@@ -180,6 +180,7 @@ Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, v
         err = statement_failed(tx, code, sql);
     }
     statement_ended(tx, stmt->shape, begun, rows);
+    tx->cost.steps += sqlite3_stmt_status(stmt->handle, SQLITE_STMTSTATUS_VM_STEP, true);
     stmt_put(tx->conn, stmt);
     return err;
 }

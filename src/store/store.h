@@ -238,6 +238,7 @@ typedef struct {
     int round_trips;
     int events;
     int rows_read;
+    int64_t steps; // of the database's machine, where it tells: how much it looked at
 } TxCost;
 
 TxCost tx_cost(const Tx *tx);

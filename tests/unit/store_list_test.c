@@ -211,6 +211,39 @@ static void everyday_costs_do_not_grow_with_the_table(void **state)
     assert_true(list_total(list) > 20000);
 }
 
+// Steps of the database for the first page.
+static int64_t steps_of(Library *lib, const char *query)
+{
+    Tx *tx = begin(lib, READ);
+
+    assert_int_equal(read_all(open_list(tx, query, 0, 10, TOTALS_AUTO), NULL, NULL), 10);
+    int64_t steps = tx_cost(tx).steps;
+    commit(lib);
+    return steps;
+}
+
+// Counting ends at 10,000; sorting would not.
+static void the_first_page_of_many_matches_costs_no_sorting(void **state)
+{
+    static const char *const queries[] = {"status.name==Lost sortby title",
+                                          "status.name==Lost sortby barcode",
+                                          "status.name==Lost sortby barcode/sort.descending",
+                                          "title>=\"title 1\"",
+                                          "barcode==b*",
+                                          "barcode==b* sortby id/sort.descending"};
+    Library *lib = *state;
+    add_many(lib, 23000);
+    int64_t unsorted = steps_of(lib, "status.name==Lost");
+
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        int64_t steps = steps_of(lib, queries[i]);
+        if (steps > unsorted * 3 / 2) {
+            fail_msg("%s: %lld steps, %lld without sorting", queries[i], (long long)steps,
+                     (long long)unsorted);
+        }
+    }
+}
+
 // Spreads numbers over all ids, the same in every run.
 static uint32_t spread(uint32_t n)
 {
@@ -295,6 +328,7 @@ int main(void)
         TEST(totals_are_exact_where_folio_promises_it),
         TEST(a_short_page_costs_one_statement_and_a_full_one_two),
         TEST(everyday_costs_do_not_grow_with_the_table),
+        TEST(the_first_page_of_many_matches_costs_no_sorting),
         TEST(an_estimate_is_not_misled_by_chance),
         TEST(a_limit_without_end_needs_little_memory),
         TEST(records_are_decorated_on_their_way_out),
