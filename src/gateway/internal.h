@@ -22,6 +22,7 @@ typedef struct {
 
 typedef struct Gateway {
     pthread_mutex_t tenants_lock; // held while a tenant is made or dropped; before `lock`
+    pthread_mutex_t refresh_lock; // held while the list is read again
     pthread_mutex_t lock;         // guards the arena, and every change of the tenant list
     Arena *arena;                 // lives as long as the gateway
     const Module **modules;       // the first is Okapi itself
@@ -32,6 +33,7 @@ typedef struct Gateway {
     _Atomic(const TenantList *) tenants;
     unsigned char signing_key[32];
     TokenCache *tokens;
+    _Atomic bool tenants_are_old; // another process changed some
     _Atomic uint32_t request_number;
     // Modules that answer the gateway's questions, NULL if the program has none; places in the
     // list.
@@ -67,6 +69,8 @@ static inline const TenantState *tenant_state(const Tenant *tenant)
 // tenants.c
 
 WARN_UNUSED Err *tenants_load(App *app);
+// What other processes did to tenants since.
+WARN_UNUSED Err *tenants_refresh(App *app);
 // Opens and migrates the tenant's database if this did not happen yet.
 WARN_UNUSED Err *tenant_ready(Tenant *tenant, Db **db);
 // Writes and publishes a new state. The caller holds tenant->lock.
@@ -97,6 +101,10 @@ WARN_UNUSED Err *own_all(App *app, const Collection *of, Docs *out);
 // Inserts, or replaces the record with the same value in `column` (its property is `property`).
 WARN_UNUSED Err *own_save(App *app, const Collection *of, const char *column, const char *property,
                           Json *doc);
+// Stores the record if none has its name yet; else *doc becomes the one that has. Of several
+// processes one comes first.
+WARN_UNUSED Err *own_claim(App *app, const Collection *of, const char *column, const char *property,
+                           Json **doc, bool *was_there);
 WARN_UNUSED Err *own_delete(App *app, const Collection *of, const char *column, Str value,
                             bool *found);
 

@@ -14,7 +14,8 @@ static const RecordType own_record = {"OwnRecord", .open = true, .properties = o
         {column_, path_, TEXT | UNIQUE | KEEP_CASE | KEEP_ACCENTS},                                \
         {0},                                                                                       \
     };                                                                                             \
-    const Collection name_ = {.table = table_, .record = &own_record, .fields = name_##_fields}
+    const Collection name_ = {                                                                     \
+        .table = table_, .record = &own_record, .fields = name_##_fields, .is_watched = true}
 
 OWN(own_tenants, "okapi_tenant", "tenant_id", "tenantId");
 OWN(own_descriptors, "okapi_module", "module_id", "moduleId");
@@ -73,6 +74,19 @@ static Err *save_work(Tx *tx, void *context)
     return tx_change(tx, work->of, old, work->doc);
 }
 
+static Err *claim_work(Tx *tx, void *context)
+{
+    Work *work = context;
+    Json *old = NULL;
+    TRY(tx_find(tx, work->of, work->column, json_str(work->doc, work->property), &old));
+    work->found = old != NULL;
+    if (!old) {
+        return tx_insert(tx, work->of, work->doc);
+    }
+    work->doc = old;
+    return NULL;
+}
+
 static Err *delete_work(Tx *tx, void *context)
 {
     Work *work = context;
@@ -105,6 +119,16 @@ Err *own_save(App *app, const Collection *of, const char *column, const char *pr
 {
     Work work = {.of = of, .column = column, .property = property, .doc = doc};
     return run(app, WRITE, save_work, &work);
+}
+
+Err *own_claim(App *app, const Collection *of, const char *column, const char *property, Json **doc,
+               bool *was_there)
+{
+    Work work = {.of = of, .column = column, .property = property, .doc = *doc};
+    TRY(run(app, WRITE, claim_work, &work));
+    *doc = work.doc;
+    *was_there = work.found;
+    return NULL;
 }
 
 Err *own_delete(App *app, const Collection *of, const char *column, Str value, bool *found)

@@ -82,6 +82,7 @@ Err *gateway_start(App *app)
 
     gateway->arena = arena;
     pthread_mutex_init(&gateway->lock, NULL);
+    pthread_mutex_init(&gateway->refresh_lock, NULL);
     pthread_mutex_init(&gateway->tenants_lock, NULL);
     gateway->module_count = list_modules(app->modules, &gateway->modules);
     gateway->descriptor_texts = NEW_ARRAY(Str, gateway->module_count);

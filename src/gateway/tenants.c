@@ -79,6 +79,9 @@ static Tenant *lookup(const TenantList *list, Str id)
 
 Err *tenant_find(App *app, Str id, Tenant **out)
 {
+    if (atomic_load_explicit(&app->gateway->tenants_are_old, memory_order_relaxed)) {
+        TRY(tenants_refresh(app));
+    }
     *out = lookup(atomic_load_explicit(&app->gateway->tenants, memory_order_acquire), id);
     return *out ? NULL : err_text(400, "No such Tenant " STR_FMT, STR_ARG(id));
 }
@@ -307,10 +310,16 @@ static Err *create_locked(App *app, Str id, Str name, Str description)
             module_set_add(&state.modules, i);
         }
     }
+    Tenant draft = {.app = app, .id = id};
+    Json *doc = state_doc(&draft, &state);
+    bool was_there = false;
+    TRY(own_claim(app, &own_tenants, "tenant_id", "tenantId", &doc, &was_there));
+    if (was_there) { // made by another process just now
+        atomic_store(&app->gateway->tenants_are_old, true);
+        return err_text(400, "Duplicate tenant id " STR_FMT, STR_ARG(id));
+    }
     // Data of a dropped tenant of the same name that a crash left behind.
     (void)!db_drop(app->store, id);
-    Tenant draft = {.app = app, .id = id};
-    TRY(own_save(app, &own_tenants, "tenant_id", "tenantId", state_doc(&draft, &state)));
     tenant = add_tenant(app, id, &state);
     return tenant_ready(tenant, &db);
 }
@@ -444,19 +453,98 @@ void tenant_timers_start(Tenant *tenant)
 
 // ---------------------------------------------------------------------------------------------
 
-Err *tenants_load(App *app)
+static void tenant_read(App *app, const Json *doc)
+{
+    Str id = json_str(doc, "tenantId");
+    Tenant *tenant = lookup(atomic_load(&app->gateway->tenants), id);
+    TenantState state;
+
+    state_read(app->gateway, doc, &state);
+    if (!tenant) {
+        tenant = add_tenant(app, id, &state);
+    } else if (json_equal(state_doc(tenant, &state), state_doc(tenant, tenant_state(tenant)))) {
+        return;
+    } else {
+        pthread_mutex_lock(&app->gateway->lock);
+        atomic_store_explicit(&tenant->state, keep_state(app->gateway, &state),
+                              memory_order_release);
+        pthread_mutex_unlock(&app->gateway->lock);
+    }
+    tenant_timers_start(tenant);
+}
+
+static bool is_listed(const Docs *docs, Str id)
+{
+    for (size_t i = 0; i < docs->len; i++) {
+        if (str_eq(json_str(docs->at[i], "tenantId"), id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void tenants_remove(App *app, const Docs *docs)
+{
+    Gateway *gateway = app->gateway;
+    const TenantList *list = atomic_load(&gateway->tenants);
+
+    for (size_t i = 0; i < list->len; i++) {
+        Tenant *tenant = list->at[i];
+        if (is_listed(docs, tenant->id)) {
+            continue;
+        }
+        pthread_mutex_lock(&gateway->lock);
+        publish_list(gateway, NULL, tenant);
+        atomic_store(&tenant->is_gone, true);
+        pthread_mutex_unlock(&gateway->lock);
+        if (app->scheduler) {
+            jobs_forget(app->scheduler, tenant->id);
+        }
+    }
+}
+
+Err *tenants_refresh(App *app)
 {
     Docs docs = {0};
+
+    // Who comes second finds everything done.
+    pthread_mutex_lock(&app->gateway->refresh_lock);
+    Err *err = NULL;
+    if (atomic_exchange(&app->gateway->tenants_are_old, false)) {
+        err = own_all(app, &own_tenants, &docs);
+        for (size_t i = 0; i < docs.len && !err; i++) {
+            tenant_read(app, docs.at[i]);
+        }
+        if (err) {
+            atomic_store(&app->gateway->tenants_are_old, true);
+        } else {
+            tenants_remove(app, &docs);
+        }
+    }
+    pthread_mutex_unlock(&app->gateway->refresh_lock);
+    return err;
+}
+
+static void changed_elsewhere(void *context, Db *db, const Collection *of)
+{
+    App *app = context;
+
+    if (app->gateway && db == app->own && of == &own_tenants) {
+        atomic_store(&app->gateway->tenants_are_old, true);
+    }
+}
+
+Err *tenants_load(App *app)
+{
     Tenant *tenant = NULL;
-    TRY(own_all(app, &own_tenants, &docs));
-    for (size_t i = 0; i < docs.len; i++) {
-        TenantState state;
-        state_read(app->gateway, docs.at[i], &state);
-        tenant = add_tenant(app, json_str(docs.at[i], "tenantId"), &state);
-        tenant_timers_start(tenant);
+
+    store_on_change(app->store, changed_elsewhere, app);
+    atomic_store(&app->gateway->tenants_are_old, true);
+    TRY(tenants_refresh(app));
+    if (!tenant_find(app, S(SUPERTENANT), &tenant)) {
+        return NULL;
     }
-    if (tenant_find(app, S(SUPERTENANT), &tenant)) {
-        return tenant_create(app, S(SUPERTENANT), S(SUPERTENANT), S("Okapi built-in super tenant"));
-    }
-    return NULL;
+    Err *err = tenant_create(app, S(SUPERTENANT), S(SUPERTENANT), S("Okapi built-in super tenant"));
+    // Another process that starts may have been first.
+    return err && tenant_find(app, S(SUPERTENANT), &tenant) ? err : NULL;
 }

@@ -47,10 +47,16 @@ Err *keys_load(App *app)
     if (RAND_bytes(gateway->signing_key, sizeof gateway->signing_key) != 1) {
         die("no random bytes");
     }
+    bool was_there = false;
     doc = json_object();
     json_set_str(doc, "name", S("token"));
     json_set_str(doc, "key", hex_write(gateway->signing_key, sizeof gateway->signing_key));
-    return own_save(app, &own_keys, "name", "name", doc);
+    TRY(own_claim(app, &own_keys, "name", "name", &doc, &was_there));
+    if (was_there &&
+        !hex_read(json_str(doc, "key"), gateway->signing_key, sizeof gateway->signing_key)) {
+        return err_text(500, "The key of tokens is damaged");
+    }
+    return NULL;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ struct Scheduler {
     Work *works, *unused;
     TenantAccess access;
     EventSink sink;
-    bool has_sink, runs;
+    bool has_sink, runs, leads;
     bool timers_stop, relay_stops, outlet_stops, outlet_gives_up, outlet_ended;
     Time relay_until; // set before relay_stops
     _Atomic uint64_t delivered, sent, failures, buried;
@@ -125,6 +125,9 @@ Work *turn_next(Scheduler *scheduler, TurnOf of, Time *until);
 // Opens the tenant's database; *is_gone if there is no such tenant.
 Err *work_open(Scheduler *scheduler, const char *tenant, Db **db, bool *is_gone);
 
+// True if this process runs what runs once for all of them; when it begins to, all tenants are
+// looked at. Else the thread has waited a moment on `wake`. The lock is given back meanwhile.
+bool scheduler_leads(Scheduler *scheduler, pthread_cond_t *wake);
 void *timers_run(void *scheduler);
 void *relay_run(void *scheduler);
 void *outlet_run(void *scheduler);

@@ -9,9 +9,37 @@
 
 enum {
     LIST_ARENA_MAX = 64 << 20,
+    LEAD_CHECK_MS = 1000,
     RELAY_GRACE_MS = 10 * SECOND_MS,
     SINK_GRACE_MS = 5 * SECOND_MS,
 };
+
+bool scheduler_leads(Scheduler *scheduler, pthread_cond_t *wake)
+{
+    StrList names = {0};
+    bool did_lead = scheduler->leads;
+
+    scheduler->leads = store_leads(scheduler->store);
+    if (!scheduler->leads) {
+        wait_until(scheduler, wake, clock_ms() + LEAD_CHECK_MS);
+        return false;
+    }
+    if (did_lead) {
+        return true;
+    }
+    pthread_mutex_unlock(&scheduler->lock);
+    Err *err = db_names(scheduler->store, &names);
+    pthread_mutex_lock(&scheduler->lock);
+    for (size_t i = 0; i < names.len; i++) {
+        Work *work = work_of(scheduler, names.at[i]);
+        turn_ask(&work->relay);
+        work->jobs_at = 0;
+    }
+    scheduler->leads = !err;
+    pthread_cond_broadcast(&scheduler->relay_wake);
+    pthread_cond_broadcast(&scheduler->timer_wake);
+    return !err;
+}
 
 static Turn *relay_turn(Work *work)
 {
@@ -97,7 +125,11 @@ void *relay_run(void *context)
     pthread_mutex_lock(&scheduler->lock);
     for (;;) {
         bool is_late = scheduler->relay_stops && clock_ms() > scheduler->relay_until;
-        Work *work = is_late ? NULL : turn_next(scheduler, relay_turn, &until);
+        bool leads = scheduler_leads(scheduler, &scheduler->relay_wake);
+        if (!leads && !scheduler->relay_stops) {
+            continue;
+        }
+        Work *work = is_late || !leads ? NULL : turn_next(scheduler, relay_turn, &until);
         if (work) {
             relay_work(scheduler, work);
             arena_reset(arena);
@@ -154,6 +186,12 @@ void *outlet_run(void *context)
     arena_use(arena);
     pthread_mutex_lock(&scheduler->lock);
     while (!scheduler->outlet_gives_up) {
+        if (!scheduler_leads(scheduler, &scheduler->outlet_wake)) {
+            if (scheduler->outlet_stops) {
+                break;
+            }
+            continue;
+        }
         Work *work = turn_next(scheduler, outlet_turn, &until);
         if (work) {
             outlet_work(scheduler, work);
@@ -201,6 +239,7 @@ Err *jobs_new(Store *store, Scheduler **out)
         turn_ask(&work->relay);
         work->jobs_at = 0;
     }
+    scheduler->leads = store_leads(store);
     store_want_topic(store, JOB_TOPIC);
     store_on_events(store, events_written, scheduler);
     *out = scheduler;

@@ -185,6 +185,9 @@ void *timers_run(void *context)
     arena_use(arena);
     pthread_mutex_lock(&scheduler->lock);
     while (!scheduler->timers_stop) {
+        if (!scheduler_leads(scheduler, &scheduler->timer_wake)) {
+            continue;
+        }
         Due due = due_first(scheduler);
         Time now = clock_ms();
         if (due.due_at > now) {

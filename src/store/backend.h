@@ -60,6 +60,7 @@ const Dialect *tx_dialect(const Tx *tx);
 bool tx_writes(const Tx *tx);
 // The query whose statements come next, for statistics; at == NULL: none.
 void tx_note_query(Tx *tx, Str cql);
+void tx_note_states(Tx *tx); // the transaction changed what octavo_table says
 
 // The words of a record's word-search columns (decision 47): replace `old` by `new` for row pk;
 // each array has one folded text per WORDS field in the order of the fields; NULL = none. pk 0 =
@@ -109,6 +110,7 @@ uint64_t db_generation(const Db *db);          // raised after every commit that
 // events.
 WARN_UNUSED Err *outbox_flush(Tx *tx);
 void outbox_committed(Db *db);
+void changes_tell(Db *db, const Collection *const *changed, size_t n);
 void tx_count_events(Tx *tx, int n); // tx.c: adds to TxCost.events, marks the group
 Store *db_store(const Db *db);
 void **store_slot(Store *store, void (*free_slot)(void *)); // for the wanted topics

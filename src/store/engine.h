@@ -43,6 +43,8 @@ const Field *field_by_column(const Collection *of, Str column);
 const Field *field_by_cql_name(const Collection *of, Str name);
 bool field_has_column(const Field *field);
 bool same_table(const Collection *a, const Collection *b);
+// Other processes may keep it, or what is made of it, in memory.
+bool is_kept_elsewhere(const Collection *of);
 // The known collection of a table, or NULL.
 const Collection *collection_of_table(Str table);
 

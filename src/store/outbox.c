@@ -33,6 +33,8 @@ typedef struct {
     _Atomic size_t count;
     void (*wake)(void *context, Db *db);
     void *context;
+    void (*changed)(void *context, Db *db, const Collection *of);
+    void *changed_context;
 } Topics;
 
 static void topics_free(void *at)
@@ -119,6 +121,28 @@ void outbox_committed(Db *db)
     if (wake) {
         wake(context, db);
     }
+}
+
+void store_on_change(Store *store, void (*changed)(void *context, Db *db, const Collection *of),
+                     void *context)
+{
+    Topics *topics = topics_of(store);
+
+    pthread_mutex_lock(&topics->lock);
+    topics->changed = changed;
+    topics->changed_context = context;
+    pthread_mutex_unlock(&topics->lock);
+}
+
+void changes_tell(Db *db, const Collection *const *changed, size_t n)
+{
+    Topics *topics = topics_of(db_store(db));
+
+    pthread_mutex_lock(&topics->lock);
+    for (size_t i = 0; topics->changed && i < n; i++) {
+        topics->changed(topics->changed_context, db, changed[i]);
+    }
+    pthread_mutex_unlock(&topics->lock);
 }
 
 // ---------------------------------------------------------------------------------------------

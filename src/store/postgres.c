@@ -3,6 +3,7 @@
 
 #include "base/die.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -38,21 +39,32 @@ static Err *store_start(Store *store)
                        PQserverVersion(conn->pg) / 10000);
     }
     pg_pool_give(conn);
+    err = err ? err : pg_news_start(state);
     if (err) {
         pg_pool_end(&state->pool);
     }
     return err;
 }
 
+static void seen_free(PostgresDb *db)
+{
+    for (size_t i = 0; i < db->seen_count; i++) {
+        free(db->seen[i].name);
+    }
+    free(db->seen);
+}
+
 static void store_end(Store *store)
 {
     PostgresStore *state = store->state;
 
+    pg_news_stop(state);
     for (size_t i = 0; i < store->db_count; i++) {
         PostgresDb *db = store->dbs[i]->state;
         if (db->users) {
             die("the store was closed while a transaction was open in %s", db->schema);
         }
+        seen_free(db);
         pthread_mutex_destroy(&db->lock);
         pthread_cond_destroy(&db->unused);
         pthread_mutex_destroy(&db->baton.lock);
@@ -165,6 +177,10 @@ static Err *schema_make(const PostgresDb *db)
         str_fmt("create schema if not exists \"%s\"", db->schema).at,
         str_fmt("create table if not exists \"%s\".octavo_sequence "
                 "(name text collate \"C\" primary key, next bigint not null)",
+                db->schema)
+            .at,
+        str_fmt("create table if not exists \"%s\".octavo_change "
+                "(name text collate \"C\" primary key, n bigint not null)",
                 db->schema)
             .at,
         NULL,
@@ -302,8 +318,10 @@ static Err *table_columns(Tx *tx, const char *table, StrList *columns)
 static Err *index_names(Tx *tx, const char *table, StrList *names)
 {
     return sql_rows(tx,
-                    "select indexname from pg_indexes where schemaname = current_schema() "
-                    "and tablename = $1",
+                    "select i.relname from pg_index x join pg_class i on i.oid = x.indexrelid "
+                    "join pg_class c on c.oid = x.indrelid "
+                    "join pg_namespace n on n.oid = c.relnamespace "
+                    "where n.nspname = current_schema() and c.relname = $1 and not x.indisprimary",
                     ARGS(A_TEXT(str_of(table))), take_name, names);
 }
 
@@ -358,6 +376,7 @@ const Backend backend_postgres = {
     .rows = pg_rows,
     .exec = pg_exec,
     .flush = pg_tx_flush,
+    .leads = pg_leads,
     .has_many_writers = true,
     .counts_round_trips = true,
     .together = pg_together,

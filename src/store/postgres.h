@@ -72,6 +72,8 @@ typedef struct PgConn {
     struct PgConn *newer_idle, *older_idle;
 } PgConn;
 
+// Without settings and pipeline; look at PQstatus.
+PGconn *pg_connect(Str url);
 // A connection of its own, outside the pool.
 WARN_UNUSED Err *pg_conn_open(PostgresStore *store, PgConn **out);
 void pg_conn_close(PgConn *conn);
@@ -142,21 +144,49 @@ bool pg_violation(const PGresult *result, Violation *out);
 // ---------------------------------------------------------------------------------------------
 // Others
 
+// News between nodes (postgres_news.c).
+typedef struct {
+    PostgresStore *store;
+    pthread_t thread;
+    PGconn *pg; // the thread's; NULL: not connected
+    int wake_fd;
+    char node[37];
+    int64_t look_at_ns; // when all counters are looked at again
+    _Atomic bool stops, leads;
+} PgNews;
+
+typedef struct {
+    char *name;
+    int64_t n;
+} PgSeen;
+
+WARN_UNUSED Err *pg_news_start(PostgresStore *store);
+void pg_news_stop(PostgresStore *store);
+// Before a commit: counts what other nodes keep in memory; false if there is nothing to tell.
+bool pg_changes_send(Tx *tx);
+// After it.
+void pg_news_tell(PostgresDb *db, bool has_changes, bool has_events);
+bool pg_leads(const Store *store);
+
 struct PostgresDb {
     Db *db;
     PostgresStore *store;
     const char *schema;
-    uint64_t hash;         // of the name
-    int64_t lock_key;      // of the database's advisory lock for writers
-    Baton baton;           // of the writers in this process
-    pthread_mutex_t lock;  // guards users
-    pthread_cond_t unused; // users became 0
-    int users;             // open transactions
+    uint64_t hash;                            // of the name
+    int64_t lock_key;                         // of the database's advisory lock for writers
+    Baton baton;                              // of the writers in this process
+    pthread_mutex_t lock;                     // guards users
+    pthread_cond_t unused;                    // users became 0
+    int users;                                // open transactions
+    _Atomic bool tells_changes, tells_events; // what the others are to hear
+    PgSeen *seen;                             // counters of changes, the news thread's
+    size_t seen_count;
 };
 
 struct PostgresStore {
     Store *store;
     PgPool pool;
+    PgNews news;
     _Atomic uint64_t commits, rollbacks;
 };
 

@@ -21,7 +21,7 @@ enum {
 static const size_t SENT_ARENA_LIMIT = (size_t)256 * 1024 * 1024;
 
 // What the URL says wins.
-static PGconn *connect_url(Str url)
+PGconn *pg_connect(Str url)
 {
     const char *const names[] = {"connect_timeout",
                                  "keepalives_idle",
@@ -68,7 +68,7 @@ Err *pg_conn_open(PostgresStore *store, PgConn **out)
     }
     conn->store = store;
     conn->arena = arena_new(SENT_ARENA_LIMIT);
-    conn->pg = connect_url(store->store->options.url);
+    conn->pg = pg_connect(store->store->options.url);
     if (PQstatus(conn->pg) != CONNECTION_OK || !set_up(conn)) {
         Err *err = pg_err_lost(conn->pg, "connect");
         pg_conn_close(conn);

@@ -274,6 +274,7 @@ static Err *write_commit(Tx *tx)
     if (tx->has_ended) {
         return err_text(500, "%s", tx->failed);
     }
+    tx->tells_changes = pg_changes_send(tx);
     pg_send_control(conn, "commit");
     pg_send_sync(conn);
     if (pg_receive(conn, NULL)) {
@@ -294,6 +295,7 @@ Err *pg_commit(Tx *tx)
         postgres_db(tx)->store->commits++;
         tx->next_member = NULL;
         db_committed(tx->db, tx);
+        pg_news_tell(postgres_db(tx), tx->tells_changes, tx->has_events);
     } else if (tx->conn) {
         undo_send(tx->conn);
     }

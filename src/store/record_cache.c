@@ -14,6 +14,7 @@ enum {
     SET_RECORDS_MAX = 20 * 1000,
     SET_TEXT_MAX = 8 * 1024 * 1024,
     EXTRAS_KEPT = 32,
+    DERIVED_MAX = 256,
 };
 static const size_t CACHE_BYTES_MAX = (size_t)64 * 1024 * 1024; // over all tenants
 static const size_t SET_ARENA_LIMIT = (size_t)64 * 1024 * 1024;
@@ -313,9 +314,9 @@ static bool derived_uses(const Derived *derived, const Collection *of)
 void cache_committed(Db *db, const Collection *const *written, size_t n)
 {
     DbCache *cache = db_cache(db);
-    uint64_t generation = db_generation(db);
 
     pthread_mutex_lock(&cache->lock);
+    uint64_t generation = db_generation(db);
     cache->applied = generation;
     for (size_t i = 0; i < n; i++) {
         if (written[i]->is_cached) {
@@ -331,6 +332,28 @@ void cache_committed(Db *db, const Collection *const *written, size_t n)
         }
     }
     pthread_mutex_unlock(&cache->lock);
+}
+
+// Filled before main: values must be known in processes that have not made them yet.
+static const Derived *known_derived[DERIVED_MAX];
+static size_t known_derived_count;
+
+void store_know_derived(const Derived *of)
+{
+    if (known_derived_count == DERIVED_MAX) {
+        die("more than %d kinds of computed values", DERIVED_MAX);
+    }
+    known_derived[known_derived_count++] = of;
+}
+
+bool is_kept_elsewhere(const Collection *of)
+{
+    bool is_kept = of->is_cached || of->is_watched;
+
+    for (size_t i = 0; i < known_derived_count && !is_kept; i++) {
+        is_kept = derived_uses(known_derived[i], of);
+    }
+    return is_kept;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -86,6 +86,7 @@ Err *table_states_load(Tx *tx)
     StrList columns = {0};
     States read = {0};
 
+    tx_note_states(tx);
     TRY(db_table_columns(tx, STATE_TABLE, &columns));
     if (columns.len) {
         Err *err = sql_rows(

@@ -105,6 +105,7 @@ struct Collection {
     const Join *joins;        // {0} at the end, or NULL
     Locking locking;
     bool is_cached;           // small reference data: whole records are kept in memory per tenant
+    bool is_watched;          // who keeps something made of it has store_on_change
     int default_limit;        // 0 = 10
     const char *default_sort; // CQL sort keys without "sortby"; NULL = id
     const char *event;        // outbox topic of its changes ("inventory.item"), or NULL
@@ -461,6 +462,14 @@ typedef struct {
     Err *(*build)(Tx *tx, void **value);
 } Derived;
 
+// Of every such value, so that processes tell each other when a source changes.
+#define DERIVED_IS_KNOWN(name)                                                                     \
+    __attribute__((constructor)) static void name##_known(void)                                    \
+    {                                                                                              \
+        store_know_derived(&(name));                                                               \
+    }
+void store_know_derived(const Derived *of);
+
 // Shared, read only, valid until the transaction ends. A transaction that wrote to one of the
 // collections computes its own.
 WARN_UNUSED Err *tx_derived(Tx *tx, const Derived *of, const void **out);
@@ -486,6 +495,13 @@ WARN_UNUSED Err *outbox_read(Tx *tx, int64_t after, int n, Event **events, size_
 WARN_UNUSED Err *outbox_delete(Tx *tx, int64_t up_to_seq);
 // Called after each commit that wrote events; must not block.
 void store_on_events(Store *store, void (*wake)(void *context, Db *db), void *context);
+
+// Called when another process changed a collection that is cached, watched or a source of a
+// Derived. A moment later than its commit, at most five seconds; must not block and not call back.
+void store_on_change(Store *store, void (*changed)(void *context, Db *db, const Collection *of),
+                     void *context);
+// True in the one process of several that runs relay, jobs and timers.
+bool store_leads(const Store *store);
 
 // Figures for /metrics and the lab.
 typedef struct {

@@ -147,6 +147,19 @@ static Db *db_find(Store *store, Str name)
     return NULL;
 }
 
+Db *db_if_open(Store *store, Str name)
+{
+    pthread_mutex_lock(&store->lock);
+    Db *db = db_find(store, name);
+    pthread_mutex_unlock(&store->lock);
+    return db && !db->is_gone ? db : NULL;
+}
+
+bool store_leads(const Store *store)
+{
+    return !store->backend->leads || store->backend->leads(store);
+}
+
 static void db_list_add(Store *store, Db *db)
 {
     if (store->db_count == store->db_cap) {
@@ -461,6 +474,13 @@ void db_committed(Db *db, const Tx *members)
     }
 }
 
+void db_changed_elsewhere(Db *db, const Collection *const *changed, size_t n)
+{
+    atomic_fetch_add(&db->generation, 1);
+    cache_committed(db, changed, n);
+    changes_tell(db, changed, n);
+}
+
 // ---------------------------------------------------------------------------------------------
 // Statements
 
@@ -497,6 +517,11 @@ Err *tx_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void 
 Err *tx_exec(Tx *tx, const char *sql, Args args, int64_t *changed)
 {
     return sql_exec(tx, sql, args, changed, NULL);
+}
+
+void tx_note_states(Tx *tx)
+{
+    tx->has_new_states = tx->kind == WRITE;
 }
 
 bool tx_writes(const Tx *tx)

@@ -32,6 +32,8 @@ typedef struct Backend {
                  void *context);
     Err *(*exec)(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViolation *on);
     Err *(*flush)(Tx *tx); // NULL: every write waits for its answer
+    // NULL: always. Else one process of several runs what runs once for all.
+    bool (*leads)(const Store *store);
     bool has_many_writers;
     bool counts_round_trips; // itself; else tx.c counts those there would be
     // Sends what the reads ask before it waits; NULL: one after the other is as good.
@@ -111,8 +113,10 @@ struct Tx {
     bool has_ended;   // by itself, after a failure; only commit or rollback may follow
     bool has_changed; // a statement changed something
     bool has_events;
-    bool has_pending; // writes that a backend with round trips has not sent yet
-    int together;     // depth of tx_together
+    bool has_new_states; // of tables
+    bool tells_changes;  // to other processes
+    bool has_pending;    // writes that a backend with round trips has not sent yet
+    int together;        // depth of tx_together
     bool has_together_read;
     Time now;
     Str user_id;
@@ -137,6 +141,10 @@ void tx_forget(Tx *tx);
 // Called by a backend after a commit that wrote, before any member is answered: raises the
 // generation and tells caches and outbox. `members` is the list of transactions in it.
 void db_committed(Db *db, const Tx *members);
+// Another process changed these collections.
+void db_changed_elsewhere(Db *db, const Collection *const *changed, size_t n);
+// NULL if this process has not opened it.
+Db *db_if_open(Store *store, Str name);
 
 // ---------------------------------------------------------------------------------------------
 // statements.c: for backends

@@ -252,6 +252,7 @@ static Err *build_assignments(Tx *tx, void **out)
 static const Collection *const assignment_sources[] = {&calendars, NULL};
 static const Derived assignments_derived = {"calendar openings", assignment_sources,
                                             build_assignments};
+DERIVED_IS_KNOWN(assignments_derived)
 
 Err *timetable_of(Tx *tx, Str service_point_id, Timetable *out)
 {

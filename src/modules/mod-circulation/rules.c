@@ -112,6 +112,7 @@ static Err *rules_build(Tx *tx, void **value)
 
 static const Collection *const rules_sources[] = {&circulation_rules, NULL};
 static const Derived rules_derived = {"circulation-rules-table", rules_sources, rules_build};
+DERIVED_IS_KNOWN(rules_derived)
 
 Err *rules_read(Tx *tx, const Rules **out)
 {

@@ -170,6 +170,7 @@ static Err *settings_build(Tx *tx, void **out)
 static const Collection *const settings_sources[] = {&configurations, &circulation_settings,
                                                      &settings_entries, &settings_locales, NULL};
 static const Derived settings_derived = {"circulation-settings", settings_sources, settings_build};
+DERIVED_IS_KNOWN(settings_derived)
 
 Err *settings_read(Tx *tx, const Settings **out)
 {

@@ -71,6 +71,7 @@ static Err *build_entries(Tx *tx, void **out)
 
 static const Collection *const entry_sources[] = {&configurations, NULL};
 static const Derived entries_derived = {"configuration entries", entry_sources, build_entries};
+DERIVED_IS_KNOWN(entries_derived)
 
 static Err *entries_read(Tx *tx, const Entries **out)
 {

@@ -92,6 +92,7 @@ static Err *owners_build(Tx *tx, void **value)
 
 static const Collection *const owner_sources[] = {&owners, NULL};
 static const Derived owners_derived = {"fee-owners", owner_sources, owners_build};
+DERIVED_IS_KNOWN(owners_derived)
 
 Err *fee_owner_of_service_point(Tx *tx, Str service_point_id, const Json **out)
 {

@@ -113,6 +113,7 @@ static Err *limits_build(Tx *tx, void **value)
 
 static const Collection *const sources[] = {&patron_block_conditions, &patron_block_limits, NULL};
 static const Derived limits_derived = {"patron-block-limits", sources, limits_build};
+DERIVED_IS_KNOWN(limits_derived)
 
 Err *block_limits(Tx *tx, const BlockLimits **out)
 {

@@ -86,6 +86,7 @@ static Err *build_graph(Tx *tx, void **value)
 
 static const Collection *const graph_sources[] = {&permissions, NULL};
 static const Derived graph_derived = {"permission graph", graph_sources, build_graph};
+DERIVED_IS_KNOWN(graph_derived)
 
 Err *permission_graph(Tx *tx, const PermissionGraph **out)
 {
@@ -165,6 +166,7 @@ static Err *build_table(Tx *tx, void **value)
 
 static const Collection *const table_sources[] = {&permissions, &permission_users, NULL};
 static const Derived table_derived = {"permissions of users", table_sources, build_table};
+DERIVED_IS_KNOWN(table_derived)
 
 static UserEntry *slot_of(UserTable *table, Str user_id)
 {

@@ -37,6 +37,7 @@ static Err *build_table(Tx *tx, void **value)
 
 static const Collection *const table_sources[] = {&permissions, &permission_users, NULL};
 static const Derived texts = {"texts of permissions", table_sources, build_table};
+DERIVED_IS_KNOWN(texts)
 
 static Str find_text(TextTable *table, Str user_id)
 {

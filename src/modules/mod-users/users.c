@@ -74,6 +74,7 @@ static Err *build_states(Tx *tx, void **value)
 
 static const Collection *const state_sources[] = {&users, NULL};
 static const Derived states = {"states of users", state_sources, build_states};
+DERIVED_IS_KNOWN(states)
 
 static StateEntry *slot_of(StateTable *table, Str id)
 {
