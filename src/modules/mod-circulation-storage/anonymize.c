@@ -40,6 +40,7 @@ static Err *loan_clear(Tx *tx, Json *loan)
 
 Err *loans_anonymize(Tx *tx, const StrList *loan_ids, StrList *done, StrList *refused)
 {
+    METER("mod-circulation-storage");
     for (size_t i = 0; i < loan_ids->len; i++) {
         Str id = str_lower(loan_ids->at[i]);
         Json *loan = NULL;

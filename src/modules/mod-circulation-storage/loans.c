@@ -87,17 +87,20 @@ static Err *first_of(Tx *tx, const char *where, Args args, Json **out)
 
 Err *loan_open_of_item(Tx *tx, Str item_id, Json **out)
 {
+    METER("mod-circulation-storage");
     return first_of(tx, "item_id = $1 and status = 'open'", ARGS(A_TEXT(str_lower(item_id))), out);
 }
 
 Err *loan_newest_of_item(Tx *tx, Str item_id, Json **out)
 {
+    METER("mod-circulation-storage");
     return first_of(tx, "item_id = $1 order by loaned_at desc, id limit 1",
                     ARGS(A_TEXT(str_lower(item_id))), out);
 }
 
 Err *loans_open_of_items(Tx *tx, const Str *item_ids, size_t n, Docs *out)
 {
+    METER("mod-circulation-storage");
     return tx_where_in(
         tx, &loans,
         &(WhereIn){.column = "item_id", .values = item_ids, .n = n, .where = "status = 'open'"},
@@ -112,6 +115,7 @@ static Err *take_count(const Row *row, void *context)
 
 Err *loans_open_count_of_kind(Tx *tx, const LoanCount *of, int64_t *out)
 {
+    METER("mod-circulation-storage");
     *out = 0;
     return tx_rows(
         tx,
@@ -161,6 +165,7 @@ static Err *take_summary(const Row *row, void *context)
 
 Err *loans_open_summary(Tx *tx, Str user_id, OpenLoans *out)
 {
+    METER("mod-circulation-storage");
     *out = (OpenLoans){0};
     Summary summary = {.out = out};
 

@@ -83,12 +83,14 @@ Err *request_explain(Tx *tx, Conflict kind, const Field *field, Str value, const
 
 Err *requests_open_of_item(Tx *tx, Str item_id, Docs *out)
 {
+    METER("mod-circulation-storage");
     return tx_where(tx, &requests, "item_id = $1 and " IS_OPEN " " BY_POSITION,
                     ARGS(A_TEXT(str_lower(item_id))), out);
 }
 
 Err *requests_open_of_instance(Tx *tx, Str instance_id, Docs *out)
 {
+    METER("mod-circulation-storage");
     return tx_where(tx, &requests, "instance_id = $1 and " IS_OPEN " " BY_POSITION,
                     ARGS(A_TEXT(str_lower(instance_id))), out);
 }
@@ -166,6 +168,7 @@ static Err *steps_write(Tx *tx, Step *steps, size_t n, bool *progress)
 
 Err *requests_write(Tx *tx, const RequestChange *changes, size_t n)
 {
+    METER("mod-circulation-storage");
     Step *steps = NEW_ARRAY(Step, n + 1);
     size_t count = 0, left = 0;
 

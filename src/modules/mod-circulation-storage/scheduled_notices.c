@@ -4,6 +4,7 @@
 
 Err *scheduled_notices_drop_of_loan(Tx *tx, Str loan_id, const char *event)
 {
+    METER("mod-circulation-storage");
     return tx_exec(tx,
                    "delete from scheduled_notice where loan_id = $1 and "
                    "($2 = '' or triggering_event = $2)",
@@ -12,6 +13,7 @@ Err *scheduled_notices_drop_of_loan(Tx *tx, Str loan_id, const char *event)
 
 Err *scheduled_notices_drop_of_request(Tx *tx, Str request_id)
 {
+    METER("mod-circulation-storage");
     return tx_exec(tx, "delete from scheduled_notice where request_id = $1",
                    ARGS(A_TEXT(str_lower(request_id))), NULL);
 }

@@ -19,6 +19,7 @@ Err *emit_loan_event(Tx *tx, const char *type, const Json *loan, const Json *ext
 
 Err *emit_log_record(Tx *tx, const char *log_event_type, Json *payload)
 {
+    METER("mod-circulation");
     Json *record = json_object();
 
     json_set_str(record, "logEventType", str_of(log_event_type));

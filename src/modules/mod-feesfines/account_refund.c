@@ -239,6 +239,7 @@ static Err *cost_records_cancel(Tx *tx, Str loan_id, bool *changed)
 
 Err *lost_fees_refund(Tx *tx, const LostFeeRefund *refund, bool *refunded)
 {
+    METER("mod-feesfines");
     Docs all = {0};
     Json *undone[2];
 

@@ -53,12 +53,14 @@ Err *account_announce(Tx *tx, const Json *old, const Json *account)
 
 Err *accounts_of_loan(Tx *tx, Str loan_id, Docs *out)
 {
+    METER("mod-feesfines");
     return tx_where(tx, &accounts, "loan_id = $1 order by created_at, pk",
                     ARGS(A_TEXT(str_lower(loan_id))), out);
 }
 
 Err *accounts_open_of_loan(Tx *tx, Str loan_id, Docs *out)
 {
+    METER("mod-feesfines");
     return tx_where(tx, &accounts, "loan_id = $1 and status = 'open' order by created_at, pk",
                     ARGS(A_TEXT(str_lower(loan_id))), out);
 }
@@ -75,6 +77,7 @@ static LoanDebt *debt_of(const LoanDebts *debts, Str loan_id)
 
 Err *loan_debts(Tx *tx, const Str *loan_ids, size_t n, LoanDebts *out)
 {
+    METER("mod-feesfines");
     Docs open = {0};
 
     *out = (LoanDebts){NEW_ARRAY(LoanDebt, n + 1), 0};
@@ -109,6 +112,7 @@ static Err *add_remaining(const Row *row, void *context)
 
 Err *user_balance(Tx *tx, Str user_id, Money *out)
 {
+    METER("mod-feesfines");
     *out = 0;
     return tx_rows(tx,
                    "select a.remaining from accounts a where a.user_id = $1 "

@@ -4,6 +4,7 @@
 
 Err *manual_blocks_of_user(Tx *tx, Str user_id, Docs *out)
 {
+    METER("mod-feesfines");
     return tx_where(tx, &manual_blocks, "user_id = $1 order by pk",
                     ARGS(A_TEXT(str_lower(user_id))), out);
 }

@@ -54,6 +54,7 @@ static Json *first_action(const FeeCharge *charge, const Json *account, Time now
 
 Err *fee_charge(Tx *tx, const FeeCharge *charge, Json **account)
 {
+    METER("mod-feesfines");
     const Json *type = NULL, *owner = NULL;
     Json *doc = json_object();
 

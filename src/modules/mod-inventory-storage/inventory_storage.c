@@ -33,11 +33,13 @@ static Err *context_read(Tx *tx, const char *sql, Str value, ItemContext *out)
 // The case of a barcode does not count; its side column holds lower case.
 Err *item_by_barcode(Tx *tx, Str barcode, ItemContext *out)
 {
+    METER("mod-inventory-storage");
     return context_read(tx, CONTEXT_OF "i.barcode = $1", fold_case(barcode), out);
 }
 
 Err *item_by_id(Tx *tx, Str id, ItemContext *out)
 {
+    METER("mod-inventory-storage");
     *out = (ItemContext){0};
     return uuid_is_uuid_shaped(id) ? context_read(tx, CONTEXT_OF "i.id = $1", str_lower(id), out)
                                    : NULL;
@@ -77,6 +79,7 @@ static Err *by_id_read(Tx *tx, const Collection *of, const StrList *ids, ById *m
 
 Err *items_above(Tx *tx, Json *const *items_read, size_t n, ItemContexts *out)
 {
+    METER("mod-inventory-storage");
     StrList ids = {0};
     ById above, top;
 
@@ -105,6 +108,7 @@ Err *items_above(Tx *tx, Json *const *items_read, size_t n, ItemContexts *out)
 
 Err *items_by_ids(Tx *tx, const Str *ids, size_t n, ItemContexts *out)
 {
+    METER("mod-inventory-storage");
     StrList wanted = {0};
     Json **found = NEW_ARRAY(Json *, n ? n : 1);
     ById by_id;
@@ -123,6 +127,7 @@ Err *items_by_ids(Tx *tx, const Str *ids, size_t n, ItemContexts *out)
 
 Err *items_of_instance(Tx *tx, Str instance_id, Docs *out)
 {
+    METER("mod-inventory-storage");
     return tx_where(tx, &items,
                     "holdings_record_id in (select id from holdings_record where instance_id = $1) "
                     "order by id",
@@ -131,6 +136,7 @@ Err *items_of_instance(Tx *tx, Str instance_id, Docs *out)
 
 Err *item_status_set(Tx *tx, Json *item, Str status)
 {
+    METER("mod-inventory-storage");
     if (str_eq(json_str(item, "status.name"), status)) {
         return NULL;
     }

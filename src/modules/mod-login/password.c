@@ -87,6 +87,7 @@ static bool scheme_of(Str name, Scheme *out)
 
 void password_hash(const App *app, Str password, PasswordHash *out)
 {
+    METER("mod-login");
     unsigned char salt[SALT_BYTES], hash[HASH_BYTES];
     Scheme scheme;
     out->scheme = new_scheme_name(app);

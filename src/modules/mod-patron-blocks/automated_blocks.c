@@ -160,6 +160,7 @@ static void add_in_order(AutomatedBlocks *blocks, const AutomatedBlock *block)
 
 Err *automated_blocks_of_user(Tx *tx, Str user_id, Str group_id, AutomatedBlocks *out)
 {
+    METER("mod-patron-blocks");
     const BlockLimits *limits = NULL;
     Holding holding = {.user_id = user_id};
     Counts counts = {0};
