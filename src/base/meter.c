@@ -212,7 +212,7 @@ int64_t meter_enter(Meter *meter)
         return 0;
     }
     Frame *top = &thread.stack[thread.depth - 1];
-    if (top->meter == meter) {
+    if (!meter || top->meter == meter) {
         top->repeats++;
         return 0;
     }
@@ -293,7 +293,6 @@ void meter_begin_alone(Meter *meter)
     }
     thread.is_exact = false;
     thread.settled_ns = INT64_MIN / 2;
-    thread.cpu_seen = cpu_clock_ns();
     work_begin(meter, 0);
 }
 

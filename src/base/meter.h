@@ -63,7 +63,8 @@ typedef struct {
 void meter_begin(Meter *meter, int64_t queued_ns);
 // The work, for whoever reports it; NULL if nothing is measured.
 const MeterWork *meter_end(int64_t now_ns);
-// Background work: the clock is read each time.
+// Background work of a thread of its own: the CPU clock is read at each end, so that waking up for
+// it is charged as well.
 void meter_begin_alone(Meter *meter);
 // The thread ends, or ends being a client's: what it did since the last reading is charged.
 void meter_thread_end(void);
@@ -82,7 +83,10 @@ void meter_leave_scope(int *unused);
     if (!meter_here_) {                                                                            \
         meter_here_ = meter_of(name);                                                              \
     }                                                                                              \
-    meter_enter(meter_here_);                                                                      \
+    METER_AT(meter_here_)
+// The same with a meter at hand; NULL: the module on top goes on.
+#define METER_AT(meter)                                                                            \
+    meter_enter(meter);                                                                            \
     __attribute__((cleanup(meter_leave_scope), unused)) int meter_scope_ = 0
 
 // The monotonic clock if something is measured, else 0. What began at 0 counts nothing.

@@ -5,6 +5,7 @@
 #include "store/faults.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,6 +50,35 @@ static Err *set_meters(const Config *config)
     }
     meter_switch(str_eq(level, S("full")));
     return NULL;
+}
+
+// The option, else what other programs with OpenTelemetry listen to.
+static Str option_or(const Config *config, const char *option, const char *variable)
+{
+    Str value = config_text(config, option);
+    const char *text = value.len ? NULL : getenv(variable);
+
+    return text ? str_of(text) : value;
+}
+
+static Err *start_observing(const App *app)
+{
+    const Config *config = app->config;
+    const char *off = getenv("OTEL_SDK_DISABLED"), *service = getenv("OTEL_SERVICE_NAME");
+    ObserveOptions options = {
+        .endpoint = option_or(config, "observability.otlp_endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT"),
+        .headers = option_or(config, "observability.otlp_headers", "OTEL_EXPORTER_OTLP_HEADERS"),
+        .compression = config_text(config, "observability.otlp_compression"),
+        .service = str_of(service ? service : ""),
+        .buffer_bytes = (size_t)config_int(config, "observability.trace_buffer_mib") << 20,
+        .sample_percent = (int)config_int(config, "observability.sample_percent"),
+        .started_at = app->started_at,
+    };
+
+    if (!meter_is_on() || (off && str_eq_z(S("true"), off))) {
+        options.endpoint = S("");
+    }
+    return observe_start(&options);
 }
 
 // With Kafka somebody wants every topic.
@@ -124,7 +154,10 @@ Err *command_open(const CommandLine *line, bool background, App *app)
     TRY(arm_fault(line->config, &options));
     *app = (App){.modules = all_modules, .config = line->config, .started_at = time_now()};
     TRY(store_open(&options, &app->store));
-    Err *err = background ? jobs_new(app->store, &app->scheduler) : NULL;
+    Err *err = background ? start_observing(app) : NULL;
+    if (!err && background) {
+        err = jobs_new(app->store, &app->scheduler);
+    }
     if (!err && background) {
         err = start_kafka(app);
     }
@@ -139,6 +172,7 @@ Err *command_open(const CommandLine *line, bool background, App *app)
             jobs_stop(app->scheduler);
         }
         kafka_stop(app->kafka);
+        observe_stop();
         gateway_stop(app);
         store_close(app->store);
         app->store = NULL;
@@ -152,6 +186,7 @@ void command_close(App *app)
         jobs_stop(app->scheduler);
     }
     kafka_stop(app->kafka);
+    observe_stop();
     if (app->store) {
         store_close(app->store);
     }

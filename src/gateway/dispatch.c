@@ -391,6 +391,7 @@ void gateway_handle(Req *req, void *app)
 
     req->app = app;
     meter_begin(req->app->gateway->meter, req->queue_ns);
+    observe_begin(req);
     if (!cors_preflight(req)) {
         answer(req, &handling);
     }

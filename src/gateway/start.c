@@ -48,6 +48,9 @@ static void find_services(Gateway *gateway)
 static void announce(const Gateway *gateway, const App *app)
 {
     for (size_t i = 0; i < gateway->module_count; i++) {
+        const Collection *const *tables = NULL;
+        size_t n = module_tables(gateway->modules[i], &tables);
+        store_charge(tables, n, gateway->modules[i]->name);
         const struct Subscription *sub = gateway->modules[i]->subscribes;
         for (; app->scheduler && sub && sub->topic; sub++) {
             store_want_topic(app->store, sub->topic);

@@ -2,6 +2,8 @@
 #include "http/client.h"
 
 #include "base/die.h"
+#include "base/trace.h"
+#include "http/gzip.h"
 
 #include <curl/curl.h>
 #include <pthread.h>
@@ -90,8 +92,19 @@ static struct curl_slist *headers_of(const HttpCall *call)
     return list;
 }
 
+static int give_up(void *flag, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    (void)a, (void)b, (void)c, (void)d;
+    return *(const _Atomic bool *)flag;
+}
+
 static void options_set(CURL *curl, const HttpCall *call, Intake *intake)
 {
+    if (call->gives_up) {
+        curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+        curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, give_up);
+        curl_easy_setopt(curl, CURLOPT_XFERINFODATA, call->gives_up);
+    }
     curl_easy_setopt(curl, CURLOPT_URL, str_z(call->url));
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
@@ -115,8 +128,32 @@ static void options_set(CURL *curl, const HttpCall *call, Intake *intake)
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, intake);
 }
 
-Err *http_call(const HttpCall *call, HttpAnswer *answer)
+// What this program adds to a call: the trace it belongs to, the packed body.
+static void call_complete(HttpCall *call)
 {
+    const TraceContext *trace = trace_current();
+    char text[TRACEPARENT_LEN + 1];
+    Str packed;
+
+    if (trace) {
+        traceparent_write(trace, text);
+        name_values_add(&call->headers, S("traceparent"), str_copy(arena_current(), str_of(text)));
+    }
+    if (call->packs && gzip_pack(call->body, &packed)) {
+        call->body = packed;
+        name_values_add(&call->headers, S("Content-Encoding"), S("gzip"));
+    }
+}
+
+Err *http_call(const HttpCall *given, HttpAnswer *answer)
+{
+    HttpCall completed = *given, *call = &completed;
+
+    call->headers = (NameValues){0};
+    for (size_t i = 0; i < given->headers.len; i++) {
+        name_values_add(&call->headers, given->headers.at[i].name, given->headers.at[i].value);
+    }
+    call_complete(call);
     CURL *curl = handle_of_thread();
     HttpAnswer got = {0};
     Intake intake = {&got,

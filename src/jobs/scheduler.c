@@ -4,6 +4,7 @@
 
 #include "base/die.h"
 #include "base/log.h"
+#include "base/meter.h"
 
 #include <string.h>
 
@@ -95,10 +96,13 @@ static void relay_work(Scheduler *scheduler, Work *work)
     bool is_gone = false;
 
     pthread_mutex_unlock(&scheduler->lock);
+    meter_begin_alone(meter_of("events"));
+    meter_route("(relay)");
     Err *err = work_open(scheduler, work->tenant, &db, &is_gone);
     if (!err) {
         err = relay_pass(db, &work->relay_state, &pass);
     }
+    meter_end(clock_ns());
     if (err && !is_gone) {
         log_line(LOG_WARN, "jobs", "events of %s wait: " STR_FMT, work->tenant,
                  STR_ARG(err->message));
@@ -154,10 +158,13 @@ static void outlet_work(Scheduler *scheduler, Work *work)
     bool is_gone = false;
 
     pthread_mutex_unlock(&scheduler->lock);
+    meter_begin_alone(meter_of("events"));
+    meter_route("(outlet)");
     Err *err = work_open(scheduler, work->tenant, &db, &is_gone);
     if (!err) {
         err = outlet_pass(db, &pass);
     }
+    meter_end(clock_ns());
     if (err && !is_gone) {
         log_line(LOG_WARN, "jobs", "events of %s wait in the outbox: " STR_FMT, work->tenant,
                  STR_ARG(err->message));

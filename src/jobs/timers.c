@@ -3,6 +3,7 @@
 #include "jobs/internal.h"
 
 #include "base/log.h"
+#include "base/meter.h"
 
 #include <string.h>
 
@@ -161,10 +162,12 @@ static void run_due(Scheduler *scheduler, const Due *due)
     Work *work = due->work;
 
     work_use(work);
+    meter_begin_alone(meter_of("jobs"));
     if (due->entry) {
         Timer timer = due->entry->timer;
         plan(due->entry);
         pthread_mutex_unlock(&scheduler->lock);
+        meter_route(timer.name);
         run_timer(scheduler, work->tenant, &timer);
         pthread_mutex_lock(&scheduler->lock);
     } else {
@@ -174,6 +177,7 @@ static void run_due(Scheduler *scheduler, const Due *due)
         pthread_mutex_lock(&scheduler->lock);
         work->jobs_at = next < work->jobs_at ? next : work->jobs_at;
     }
+    meter_end(clock_ns());
     work_release(scheduler, work);
 }
 

@@ -9,6 +9,35 @@
 #include "base/meter.h"
 #include "http/http.h"
 
+typedef struct {
+    Str endpoint;        // of the collector, "http://host:4318"; "" = spans go nowhere
+    Str headers;         // "api-key=...,name=value"
+    Str compression;     // "gzip", "none", "auto": gzip unless it is on this machine
+    Str service;         // "" = octavo
+    size_t buffer_bytes; // for spans that wait
+    int sample_percent;  // of requests without a caller's decision
+    Time started_at;
+} ObserveOptions;
+
+// Errors: 400 text for an option that is wrong. Figures are kept without it.
+WARN_UNUSED Err *observe_start(const ObserveOptions *options);
+// Sends what is there, for at most two seconds.
+void observe_stop(void);
+
+typedef struct {
+    bool is_on, is_down;
+    uint64_t sent;     // spans
+    uint64_t dropped;  // spans (of a request whose spans found no room: one)
+    uint64_t rejected; // spans the collector took the batch without
+    uint64_t failures; // calls
+    uint64_t bytes;
+} OtlpFigures;
+
+OtlpFigures otlp_figures(void);
+
+// A request begins, on its thread: its trace.
+void observe_begin(const Req *req);
+
 // A request that is over. Texts are borrowed; module, method and route are constants.
 typedef struct {
     const void *key; // of the route; NULL: there is none

@@ -2,15 +2,14 @@
 #include "observe/internal.h"
 
 #include "base/arena.h"
-#include "base/die.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 enum {
     ROOM = 4096, // power of two; routes beyond three quarters share one entry
     ROUTES_MAX = ROOM / 4 * 3,
     CLASSES = 5,
+    ARENA_MAX = 16 << 20, // more than all entries take
 };
 
 const int64_t route_bounds_us[ROUTE_BOUNDS] = {500,     1000,    2500,    5000,    10000,
@@ -24,6 +23,7 @@ typedef struct {
 } Entry;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards everything below
+static Arena *arena;                                     // as long as the process
 static Entry *entries;
 static size_t entry_count;
 static const char no_route; // key of requests without one
@@ -41,10 +41,8 @@ static Entry *entry_of(const void *key)
 static Entry *entry_for(const Observed *request)
 {
     if (!entries) {
-        entries = calloc(ROOM, sizeof *entries);
-        if (!entries) {
-            die("out of memory");
-        }
+        arena = arena_new(ARENA_MAX);
+        entries = arena_alloc_array(arena, ROOM, sizeof *entries);
     }
     Entry *entry = entry_of(request->key ? request->key : &no_route);
     if (!entry->key && entry_count >= ROUTES_MAX) {
@@ -66,10 +64,7 @@ static RouteTimes *times_for(Entry *entry, int status)
     RouteTimes **times = &entry->classes[class - 1];
 
     if (!*times) {
-        *times = calloc(1, sizeof **times);
-        if (!*times) {
-            die("out of memory");
-        }
+        *times = arena_alloc(arena, sizeof **times);
         (*times)->module = entry->module;
         (*times)->method = entry->method;
         (*times)->route = entry->route;

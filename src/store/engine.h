@@ -3,6 +3,7 @@
 // Nothing outside src/store includes it.
 #pragma once
 
+#include "base/meter.h"
 #include "store/backend.h"
 
 #include <pthread.h>
@@ -27,6 +28,7 @@ typedef struct Shape {
     const char *sql_get;    // pk, doc by id
     const char *sql_insert; // doc, id, filled, version, side columns in order
     const char *sql_delete; // by id
+    Meter *_Atomic meter;   // of the module that writes of its records are charged to, or NULL
 } Shape;
 
 const Shape *shape_of(const Collection *of);

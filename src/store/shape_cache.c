@@ -205,6 +205,13 @@ void store_register(const Collection *const *collections, size_t n)
     }
 }
 
+void store_charge(const Collection *const *collections, size_t n, const char *module)
+{
+    for (size_t i = 0; i < n; i++) {
+        ((Shape *)(uintptr_t)shape_of(collections[i]))->meter = meter_of(module);
+    }
+}
+
 // True if an earlier registered collection has the same table.
 static bool is_second_of_table(size_t i)
 {

@@ -322,7 +322,9 @@ static void *checkpoint_main(void *argument)
         }
         store->is_urgent = false;
         pthread_mutex_unlock(&store->checkpoint_lock);
+        meter_begin_alone(store_meter());
         has_more = round_run(store);
+        meter_end(clock_ns());
         arena_reset(arena_current());
         pthread_mutex_lock(&store->checkpoint_lock);
     }

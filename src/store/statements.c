@@ -3,7 +3,6 @@
 // One table of fixed size for the process; when it is full the rest is counted together.
 #include "store/tx.h"
 
-#include "base/die.h"
 #include "cql/cql.h"
 
 #include <pthread.h>
@@ -16,6 +15,7 @@ enum {
     SHAPES_MAX = SHAPES / 4 * 3,
     ENTRIES_MAX = ENTRIES / 4 * 3,
     NAME_MAX_BYTES = 64,
+    TEXTS_MAX = 64 << 20, // longest shapes times their number
 };
 
 typedef struct {
@@ -26,6 +26,7 @@ typedef struct {
 } Entry;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards everything below
+static Arena *shape_texts, *entry_texts;                 // those of entries go with a reset
 static const char *shapes[SHAPES];
 static size_t shape_count;
 static Entry *entries;
@@ -34,16 +35,13 @@ static Time since;
 
 static const char other_shapes[] = "(other statements)";
 
-static char *text_keep(Str text)
+// In an arena that is made when it is first needed.
+static const char *text_keep(Arena **arena, Str text)
 {
-    char *kept = malloc(text.len + 1);
-
-    if (!kept) {
-        die("out of memory");
+    if (!*arena) {
+        *arena = arena_new(TEXTS_MAX);
     }
-    memcpy(kept, text.at ? text.at : "", text.len);
-    kept[text.len] = 0;
-    return kept;
+    return str_copy(*arena, text).at;
 }
 
 Meter *store_meter(void)
@@ -64,7 +62,7 @@ const char *statement_shape(Str sql)
         at = (at + 1) % SHAPES;
     }
     if (!shapes[at] && shape_count < SHAPES_MAX) {
-        shapes[at] = text_keep(sql);
+        shapes[at] = text_keep(&shape_texts, sql);
         shape_count++;
     }
     const char *shape = shapes[at] ? shapes[at] : other_shapes;
@@ -89,10 +87,7 @@ static Entry *entry_find(const char *shape, const char *route)
 static Entry *entry_for(const char *shape, const char *route, Str cql)
 {
     if (!entries) {
-        entries = calloc(ENTRIES, sizeof *entries);
-        if (!entries) {
-            die("out of memory");
-        }
+        entries = arena_alloc_array(arena_new(TEXTS_MAX), ENTRIES, sizeof *entries);
         since = since ? since : time_now();
     }
     Entry *entry = entry_find(shape, route);
@@ -106,8 +101,8 @@ static Entry *entry_for(const char *shape, const char *route, Str cql)
     }
     if (!entry->shape) {
         *entry = (Entry){.shape = shape, .route = route};
-        entry->route_text = route ? text_keep(str_of(route)) : NULL;
-        entry->cql = cql.at ? text_keep(cql_shape(cql)) : NULL;
+        entry->route_text = route ? text_keep(&entry_texts, str_of(route)) : NULL;
+        entry->cql = cql.at ? text_keep(&entry_texts, cql_shape(cql)) : NULL;
         entry_count++;
     }
     return entry;
@@ -133,9 +128,10 @@ void statement_figures_reset(void)
 {
     pthread_mutex_lock(&lock);
     for (size_t i = 0; entries && i < ENTRIES; i++) {
-        free((void *)(uintptr_t)entries[i].route_text);
-        free((void *)(uintptr_t)entries[i].cql);
         entries[i] = (Entry){0};
+    }
+    if (entry_texts) {
+        arena_reset(entry_texts);
     }
     entry_count = 0;
     since = time_now();

@@ -173,6 +173,9 @@ WARN_UNUSED Err *db_migrate(Db *db, const Collection *const *collections, size_t
 // Makes collections known to the process, so that deleting a record finds what references it.
 // db_migrate does it too. Two collections with one table must share their `fields`.
 void store_register(const Collection *const *collections, size_t n);
+// Whoever writes records of these collections: their checks and hooks are that module's work
+// (base/meter.h).
+void store_charge(const Collection *const *collections, size_t n, const char *module);
 // Drops the tables of the collections (disable with purge).
 WARN_UNUSED Err *db_purge(Db *db, const Collection *const *collections, size_t n);
 // A consistent copy of the database as a file.

@@ -221,6 +221,7 @@ static Err *insert_checked(Tx *tx, const Shape *shape, Json *doc)
 {
     const Collection *of = shape->of;
 
+    METER_AT(shape->meter);
     metadata_stamp(tx, shape, NULL, doc);
     version_raise(of, NULL, doc);
     if (of->before_write) {
@@ -299,6 +300,7 @@ static Err *update_checked(Tx *tx, const Shape *shape, const Json *old, Json *do
 {
     const Collection *of = shape->of;
 
+    METER_AT(shape->meter);
     metadata_stamp(tx, shape, old, doc);
     version_raise(of, old, doc);
     if (of->before_write) {
@@ -343,6 +345,7 @@ Err *tx_change(Tx *tx, const Collection *of, const Json *old, Json *doc)
 Err *record_delete(Tx *tx, const Collection *of, const Known *record)
 {
     const Shape *shape = shape_of(of);
+    METER_AT(shape->meter);
     Json *old = json_parse_stored(record->text);
     Str id = json_str(old, "id");
 

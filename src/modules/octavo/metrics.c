@@ -121,6 +121,27 @@ static Err *event_metrics(Metrics *metrics, const App *app)
     return NULL;
 }
 
+static void otlp_metrics(Metrics *metrics)
+{
+    OtlpFigures otlp = otlp_figures();
+
+    if (!otlp.is_on) {
+        return;
+    }
+    metric(metrics, "octavo_otlp_up", "gauge", "1 while the collector takes spans.",
+           otlp.is_down ? 0 : 1);
+    metric(metrics, "octavo_otlp_spans_sent_total", "counter", "Spans sent to the collector.",
+           (double)otlp.sent);
+    metric(metrics, "octavo_otlp_spans_dropped_total", "counter",
+           "Spans given up: no memory left, or no way to send them.", (double)otlp.dropped);
+    metric(metrics, "octavo_otlp_spans_rejected_total", "counter",
+           "Spans the collector did not take.", (double)otlp.rejected);
+    metric(metrics, "octavo_otlp_failures_total", "counter", "Calls that failed.",
+           (double)otlp.failures);
+    metric(metrics, "octavo_otlp_sent_bytes_total", "counter", "Bytes sent before packing.",
+           (double)otlp.bytes);
+}
+
 // ---------------------------------------------------------------------------------------------
 // Modules
 
@@ -280,6 +301,7 @@ Err *metrics_show(Req *req)
     process_metrics(&metrics, req->app);
     store_metrics(&metrics, req->app);
     TRY(event_metrics(&metrics, req->app));
+    otlp_metrics(&metrics);
     if (meter_is_on()) {
         modules_metrics(&metrics);
         route_metrics(&metrics);
