@@ -62,6 +62,8 @@ void report_recommendations(Report *report);
 void report_test_runs(Report *report);
 void report_results(Report *report);
 void report_jobs(Report *report, Section *section);
+// Slope of the durations by repetition and their level at 0; NAN if there is no single line.
+double job_line(const Report *report, const Scope *scope, Str workload, double *level);
 void report_comparison(Report *report);
 void report_resources(Report *report);
 void report_database(Report *report);

@@ -153,6 +153,16 @@ static void add_window(const Report *report, const Scope *scope, Buf *buf)
     }
 }
 
+// The rest of a plot command: one line for each configuration.
+static void draw_lines(const Report *report, Buf *buf)
+{
+    for (size_t i = 0; i < report->result->configurations.len; i++) {
+        buf_fmt(buf, "%s$data%zu using 1:2 with lines linewidth 2 linecolor %s title " STR_FMT,
+                i ? ", " : "", i, plot_colour(i), STR_ARG(quoted_label(report, i)));
+    }
+    buf_char(buf, '\n');
+}
+
 void chart_over_time(Report *report, Section *section, const Scope *scope, Str transaction)
 {
     Plot *plot = section_plot(
@@ -226,11 +236,7 @@ void chart_throughput(Report *report, Section *section, const Scope *scope)
     add_window(report, scope, &buf);
     buf_add_z(&buf, "set ylabel 'transactions per second' textcolor " PLOT_MUTED
                     "\nset yrange [0:*]\nplot ");
-    for (size_t i = 0; i < report->result->configurations.len; i++) {
-        buf_fmt(&buf, "%s$data%zu using 1:2 with lines linewidth 2 linecolor %s title " STR_FMT,
-                i ? ", " : "", i, plot_colour(i), STR_ARG(quoted_label(report, i)));
-    }
-    buf_char(&buf, '\n');
+    draw_lines(report, &buf);
     plot->script = buf_str(&buf);
     plot->note = S("Mean over the blocks; right and failed transactions.");
 }
@@ -251,12 +257,28 @@ static Str ticks_between(double low, double high)
     return str_join(ticks.at, ticks.len, S(", "));
 }
 
-// Nines on a logarithmic scale: the tail is as wide as the middle.
-void chart_distribution(Report *report, Section *section, const Scope *scope, Str transaction)
+static void add_nines(Buf *buf, const Hist *hist)
 {
     static const double percents[] = {0,  10,    20,   25,    30,   40,    50,    60,    70,
                                       75, 80,    85,   90,    92.5, 95,    96,    97,    98,
                                       99, 99.25, 99.5, 99.75, 99.9, 99.95, 99.99, 99.999};
+    double n = (double)hist_count(hist);
+
+    for (size_t i = 0; i < sizeof percents / sizeof *percents && n > 0; i++) {
+        // Beyond, a single value would be drawn as a percentile.
+        if ((100 - percents[i]) / 100 * n >= 1) {
+            buf_fmt(buf, "%.10g %g\n", 100 / (100 - percents[i]),
+                    (double)hist_percentile(hist, percents[i]) / 1000);
+        }
+    }
+    if (n > 0) {
+        buf_fmt(buf, "%.10g %g\n", n, (double)hist_max(hist) / 1000);
+    }
+}
+
+// Nines on a logarithmic scale: the tail is as wide as the middle.
+void chart_distribution(Report *report, Section *section, const Scope *scope, Str transaction)
+{
     Plot *plot = section_plot(
         section, plot_id(report, scope, "distribution", transaction),
         titled(report, scope,
@@ -269,19 +291,10 @@ void chart_distribution(Report *report, Section *section, const Scope *scope, St
         Scope at = scope_at(report, scope, i);
         Hist *hist = scope_times(report, &at, MEASURE_TRANSACTION, transaction);
         int64_t n = hist_count(hist);
-        lowest = n > 0 ? fmin(lowest, (double)hist_min(hist) / 1000) : lowest;
+        lowest = n > 0 ? fmin(lowest, fmax((double)hist_min(hist), 1) / 1000) : lowest;
         highest = fmax(highest, (double)hist_max(hist) / 1000);
         begin_data(&buf, i);
-        for (size_t j = 0; j < sizeof percents / sizeof *percents; j++) {
-            // Beyond, a single value would be drawn as a percentile.
-            if (n > 0 && (100 - percents[j]) / 100 * (double)n >= 1) {
-                buf_fmt(&buf, "%.10g %g\n", 100 / (100 - percents[j]),
-                        (double)hist_percentile(hist, percents[j]) / 1000);
-            }
-        }
-        if (n > 0) {
-            buf_fmt(&buf, "%.10g %g\n", (double)n, (double)hist_max(hist) / 1000);
-        }
+        add_nines(&buf, hist);
         end_data(&buf);
         most = n > most ? n : most;
         hist_free(hist);
@@ -299,15 +312,29 @@ void chart_distribution(Report *report, Section *section, const Scope *scope, St
             "\nset ylabel 'ms, logarithmic' textcolor " PLOT_MUTED "\nset key top left\nplot ",
             (long long)most, lowest * 0.8, highest * 1.2,
             STR_ARG(ticks_between(lowest * 0.8, highest * 1.2)));
-    for (size_t i = 0; i < report->result->configurations.len; i++) {
-        buf_fmt(&buf, "%s$data%zu using 1:2 with lines linewidth 2 linecolor %s title " STR_FMT,
-                i ? ", " : "", i, plot_colour(i), STR_ARG(quoted_label(report, i)));
-    }
-    buf_char(&buf, '\n');
+    draw_lines(report, &buf);
     plot->script = buf_str(&buf);
 }
 
-// p5, p25, median, p75, p95 of each cell.
+// p5, p25, median, p75, p95 of a cell in ms; its p95, 0 without any value.
+static double add_box(Buf *buf, const Cell *cell, Str transaction, double place)
+{
+    static const double percents[5] = {5, 25, 50, 75, 95};
+    Hist *hist = cell_times(cell, MEASURE_TRANSACTION, transaction);
+    double last = 0;
+
+    if (hist_count(hist) > 0) {
+        buf_fmt(buf, "%g", place);
+    }
+    for (int i = 0; i < 5 && hist_count(hist) > 0; i++) {
+        last = (double)hist_percentile(hist, percents[i]) / 1000;
+        buf_fmt(buf, " %g", last);
+    }
+    buf_char(buf, '\n');
+    hist_free(hist);
+    return last;
+}
+
 void chart_blocks(Report *report, Section *section, const Scope *scope, Str transaction)
 {
     Plot *plot = section_plot(
@@ -323,24 +350,13 @@ void chart_blocks(Report *report, Section *section, const Scope *scope, Str tran
         Cells cells = cells_of(report->result, &at);
         begin_data(&buf, i);
         for (size_t j = 0; j < cells.len; j++) {
-            Hist *hist = cell_times(cells.at[j], MEASURE_TRANSACTION, transaction);
-            if (hist_count(hist) > 0) {
-                double p[5];
-                static const double percents[5] = {5, 25, 50, 75, 95};
-                for (int k = 0; k < 5; k++) {
-                    p[k] = (double)hist_percentile(hist, percents[k]) / 1000;
-                }
-                buf_fmt(&buf, "%g %g %g %g %g %g\n",
-                        (double)cells.at[j]->block - 0.4 + ((double)i + 0.5) * width, p[0], p[1],
-                        p[2], p[3], p[4]);
-                blocks = cells.at[j]->block > blocks ? cells.at[j]->block : blocks;
-                highest = fmax(highest, p[4]);
-            }
-            hist_free(hist);
+            double place = (double)cells.at[j]->block - 0.4 + ((double)i + 0.5) * width;
+            highest = fmax(highest, add_box(&buf, cells.at[j], transaction, place));
+            blocks = cells.at[j]->block > blocks ? cells.at[j]->block : blocks;
         }
         end_data(&buf);
     }
-    if (blocks == 0) {
+    if (highest == 0) {
         plot->why_empty = S("no valid cell holds this transaction");
         return;
     }

@@ -369,10 +369,18 @@ void chart_jobs(Report *report, Section *section, const Scope *scope, Str worklo
                 ", $data%zu using 1:($3 > 0 ? $2 : NaN) with points pointtype 2 pointsize 1.4 "
                 "linewidth 2 linecolor " PLOT_BAD " notitle",
                 i ? ", " : "", i, plot_colour(i), STR_ARG(quoted_label(report, i)), i);
+        double level = NAN;
+        Scope at = scope_with(scope, report->result->configurations.at[i].name);
+        double slope = job_line(report, &at, workload, &level);
+        if (!isnan(slope)) {
+            buf_fmt(&buf, ", %g + %g * x with lines dashtype 3 linecolor %s notitle", level, slope,
+                    plot_colour(i));
+        }
     }
     buf_char(&buf, '\n');
     plot->script = buf_str(&buf);
-    plot->note = S("A cross: not finished as it should have been.");
+    plot->note = S("Dotted: the trend (Theil-Sen), where no restart cuts it. A cross: not finished "
+                   "as it should have been.");
 }
 
 static int64_t users_of(const Report *report, const Scope *scope)

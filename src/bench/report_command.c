@@ -90,6 +90,18 @@ static Err *load(const Words *words, Str run, Result **out)
     return result_load(str_z(str_fmt("%s/result.json", folder_of(words, run))), out);
 }
 
+// What is wrong with the report, and where it is.
+static void print_end(const Report *report, const char *folder)
+{
+    for (size_t i = 0; i < report->doc->defects.len; i++) {
+        fprintf(stderr, "%s: " STR_FMT "\n", folder, STR_ARG(report->doc->defects.at[i]));
+    }
+    for (size_t i = 0; i < report->doc->plots_missing.len; i++) {
+        fprintf(stderr, "%s: " STR_FMT "\n", folder, STR_ARG(report->doc->plots_missing.at[i]));
+    }
+    printf("%s/report.html\n", folder);
+}
+
 Err *report_folder(const char *folder, int *exit_code)
 {
     Result *result = NULL;
@@ -98,13 +110,7 @@ Err *report_folder(const char *folder, int *exit_code)
     Report *report = report_make(result);
     TRY(report_write(report, folder));
     *exit_code = report_exit_code(report);
-    for (size_t i = 0; i < report->doc->defects.len; i++) {
-        fprintf(stderr, "%s: " STR_FMT "\n", folder, STR_ARG(report->doc->defects.at[i]));
-    }
-    for (size_t i = 0; i < report->doc->plots_missing.len; i++) {
-        fprintf(stderr, "%s: " STR_FMT "\n", folder, STR_ARG(report->doc->plots_missing.at[i]));
-    }
-    printf("%s/report.html\n", folder);
+    print_end(report, folder);
     return NULL;
 }
 
@@ -196,7 +202,7 @@ static Err *compare_runs(const Words *words, int *code)
     TRY(report_write(report, folder));
     TRY(result_save(both, str_z(str_fmt("%s/result.json", folder))));
     *code = report_exit_code(report) == REPORT_INVALID ? REPORT_INVALID : print_verdicts(report);
-    printf("%s/report.html\n", folder);
+    print_end(report, folder);
     return NULL;
 }
 

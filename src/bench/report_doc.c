@@ -7,6 +7,7 @@
 enum {
     SECOND_IN_MS = 1000,
     MS_UP_TO = 10000, // longer ones in seconds
+    LONG_S = 600,     // longer ones by the clock
 };
 #define MIB   1048576.0
 #define MINUS "\xE2\x88\x92"
@@ -270,12 +271,31 @@ static bool is_in_seconds(const Table *table, size_t column)
     return false;
 }
 
+// h:mm:ss says nothing about ten seconds: then plain seconds, in all columns of the same origin.
+static bool is_long(const Table *table, bool is_foreign)
+{
+    for (size_t i = 0; i < table->column_len; i++) {
+        const Column *is = &table->columns[i];
+        for (size_t row = 0; row < table_rows(table) && is->is_duration; row++) {
+            if (is->is_foreign == is_foreign && table_at(table, row, i)->number >= LONG_S) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool is_clock(const Table *table, size_t column)
+{
+    return table->columns[column].is_duration && is_long(table, table->columns[column].is_foreign);
+}
+
 static const char *shown_unit(const Table *table, size_t column)
 {
     const Column *is = &table->columns[column];
 
-    if (is->role <= ROLE_KEY || is->role == ROLE_VERDICT || is->is_duration) {
-        return is->is_duration ? "h:mm:ss" : "";
+    if (is->role <= ROLE_KEY || is->role == ROLE_VERDICT || is_clock(table, column)) {
+        return is_clock(table, column) ? "h:mm:ss" : "";
     }
     switch (is->unit) {
     case UNIT_COUNT:
@@ -322,7 +342,7 @@ Str table_show(const Table *table, size_t row, size_t column)
     if (value->text.len > 0 || isnan(number)) {
         return value->text;
     }
-    if (is->is_duration) {
+    if (is_clock(table, column)) {
         Str text = show_duration(number);
         return is->role == ROLE_DELTA && number > 0 ? str_fmt("+" STR_FMT, STR_ARG(text)) : text;
     }

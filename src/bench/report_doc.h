@@ -37,7 +37,7 @@ typedef struct {
     Unit unit;
     bool is_foreign;   // measured elsewhere: grey, marked
     bool may_be_empty; // all cells of it may be
-    bool is_duration;  // h:mm:ss
+    bool is_duration;  // h:mm:ss once one of the table takes ten minutes
 } Column;
 
 typedef struct {

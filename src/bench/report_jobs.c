@@ -142,6 +142,25 @@ static Trend trend_of(const Runs *runs)
     return stats_trend(x, y, piece, n);
 }
 
+double job_line(const Report *report, const Scope *scope, Str workload, double *level)
+{
+    Runs runs = runs_of(report, scope, workload);
+    Trend trend = trend_of(&runs);
+    double *rests = NEW_ARRAY(double, runs.len + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < runs.len; i++) {
+        if (runs.piece[i] != runs.piece[0]) {
+            return NAN; // a restart: two lines of one slope
+        }
+        if (!runs.at[i]->is_warmup && str_eq(runs.at[i]->state, S("done"))) {
+            rests[n++] = duration_of(&runs, i) - trend.slope * (double)runs.at[i]->number;
+        }
+    }
+    *level = stats_median(rests, n);
+    return n < 3 ? NAN : trend.slope;
+}
+
 static void add_trend(const Report *report, Section *section, Str configuration, Str workload,
                       const Runs *runs)
 {

@@ -7,13 +7,8 @@ static void term(Table *table, const char *name, const char *meaning)
     table_text(table, str_of(meaning));
 }
 
-void report_methodology(Report *report)
+static void measuring_terms(Table *table)
 {
-    Section *section = doc_section(report->doc, "methodology", "Methodology");
-    Table *table = section_table(section, "methodology", S("How the figures came about"));
-
-    table_column(table, "Term", ROLE_KEY, UNIT_COUNT);
-    table_column(table, "Meaning", ROLE_TEXT, UNIT_COUNT);
     term(table, "Cell",
          "One run of the load against one configuration in one block. Data are reset "
          "and the server is started anew before each, as the design says.");
@@ -32,6 +27,10 @@ void report_methodology(Report *report)
     term(table, "Interval of a value",
          "95 %, from 2,000 resamplings of blocks and, within each, of runs of ten seconds (a third "
          "of windows below 30 s).");
+}
+
+static void comparing_terms(Table *table)
+{
     term(table, "Comparison",
          "Ratio of each block's value to the baseline's in the same block; the median of the "
          "ratios; intervals by the same resampling.");
@@ -55,6 +54,17 @@ void report_methodology(Report *report)
     term(table, "Processor",
          "CPU-seconds, user and system, of the server process; by module from "
          "clocks around the module's code.");
+}
+
+void report_methodology(Report *report)
+{
+    Section *section = doc_section(report->doc, "methodology", "Methodology");
+    Table *table = section_table(section, "methodology", S("How the figures came about"));
+
+    table_column(table, "Term", ROLE_KEY, UNIT_COUNT);
+    table_column(table, "Meaning", ROLE_TEXT, UNIT_COUNT);
+    measuring_terms(table);
+    comparing_terms(table);
     if (report->reference.len > 0) {
         term(table, "FOLIO reported",
              "Figures of FOLIO's performance team for the experiment of "

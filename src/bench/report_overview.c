@@ -144,6 +144,9 @@ void report_overview(Report *report)
 
 static Str unit_of_repetition(const Compared *compared)
 {
+    if (compared->is.pairs == 1) {
+        return S("one block: the interval is within one run");
+    }
     return str_fmt("%zu %s%s", compared->is.pairs, compared->by_job ? "repetition" : "block",
                    compared->is.pairs == 1 ? "" : "s");
 }

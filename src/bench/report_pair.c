@@ -156,6 +156,9 @@ Err *pair_results(const Result *a, const Result *b, Str configuration, Result **
         return err_text(400, STR_FMT " has no configuration " STR_FMT,
                         STR_ARG(of_a ? b->id : a->id), STR_ARG(configuration));
     }
+    if (str_eq(a->id, b->id)) {
+        return err_text(400, "both are the result " STR_FMT, STR_ARG(a->id));
+    }
     warn_all(a, b, warnings);
     *both = (Result){.schema = RESULT_SCHEMA,
                      .id = str_fmt("compare-" STR_FMT "-" STR_FMT, STR_ARG(a->id), STR_ARG(b->id)),

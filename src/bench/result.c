@@ -12,6 +12,8 @@
 
 enum {
     NUMBER_TEXT_MAX = 32,
+    LONGEST_WINDOW_S = 31 * 24 * 3600,
+    BLOCKS_MAX = 100000,
 };
 #define FILE_MAX ((long)2 << 30)
 
@@ -512,6 +514,22 @@ static Err *shape_read(const Shape *shape, const Json *from, void *to)
     return NULL;
 }
 
+// What loops go by: no window is longer than a month, nothing begins long before it.
+static Err *check_times(const Cell *cell)
+{
+    bool is_sound = cell->window_s >= 0 && cell->window_s <= LONGEST_WINDOW_S &&
+                    cell->load_from_s <= 0 && cell->load_from_s >= -LONGEST_WINDOW_S &&
+                    cell->block >= 0 && cell->block <= BLOCKS_MAX;
+
+    for (size_t i = 0; i < cell->jobs.len; i++) {
+        is_sound &= fabs(cell->jobs.at[i].from_s) <= LONGEST_WINDOW_S &&
+                    fabs(cell->jobs.at[i].to_s) <= LONGEST_WINDOW_S;
+    }
+    return is_sound ? NULL
+                    : err_text(400, "cell " STR_FMT ": its times or its block cannot be",
+                               STR_ARG(cell->id));
+}
+
 Err *result_parse(Str text, Result **out)
 {
     Json *root = NULL;
@@ -524,6 +542,9 @@ Err *result_parse(Str text, Result **out)
                         RESULT_SCHEMA);
     }
     TRY(shape_read(&Result_shape, root, result));
+    for (size_t i = 0; i < result->cells.len; i++) {
+        TRY(check_times(&result->cells.at[i]));
+    }
     *out = result;
     return NULL;
 }

@@ -81,7 +81,10 @@ static void bytes_that_are_no_histogram_add_nothing(void **state)
     for (size_t i = 0; i < sizeof bytes; i++) {
         memcpy(bytes, good.at, sizeof bytes);
         bytes[i] = (char)(bytes[i] ^ 0xFF);
-        (void)hist_merge_packed(into, (Str){bytes, sizeof bytes}); // must not go astray
+        // Taken or not, it must not go astray.
+        bool is_taken = hist_merge_packed(into, (Str){bytes, sizeof bytes});
+        assert_true(is_taken || hist_count(into) == 0);
+        hist_reset(into);
     }
     hist_free(into);
     hist_free(coarse);
@@ -162,6 +165,10 @@ static void what_is_no_result_is_refused_with_the_place(void **state)
                               "\"well\"}]}"),
                             &back),
                400, "cells: state: \"well\" is none of its words");
+    assert_err(result_parse(S("{\"schemaVersion\":1,\"experiment\":{},\"cells\":[{\"id\":\"c\","
+                              "\"windowS\":1e300}]}"),
+                            &back),
+               400, "cell c: its times or its block cannot be");
     assert_err(result_parse(S("{\"schemaVersion\":1,\"experiment\":{},\"cells\":[{\"ticks\":"
                               "\"1 x\"}]}"),
                             &back),
