@@ -54,8 +54,16 @@ typedef struct OnViolation {
 // then comes with the next read or the commit.
 WARN_UNUSED Err *sql_rows(Tx *tx, const char *sql, Args args,
                           Err *(*each)(const Row *row, void *context), void *context);
+// As sql_rows for a select of very many rows: they are never in memory all at once.
+WARN_UNUSED Err *sql_walk(Tx *tx, const char *sql, Args args,
+                          Err *(*each)(const Row *row, void *context), void *context);
 WARN_UNUSED Err *sql_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
                           const OnViolation *on);
+// Loads the rows, all of one table, if the backend has a way of its own; else *is_done is false.
+struct LoadedRow;
+WARN_UNUSED Err *rows_load(Tx *tx, const struct LoadedRow *rows, size_t n, bool *is_done);
+// A failed write ends the transaction: those that may fail come alone.
+bool db_fails_whole(const Db *db);
 const Dialect *tx_dialect(const Tx *tx);
 bool tx_writes(const Tx *tx);
 // The query whose statements come next, for statistics; at == NULL: none.

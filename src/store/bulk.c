@@ -17,13 +17,6 @@ enum {
 // ---------------------------------------------------------------------------------------------
 // One record
 
-typedef struct {
-    const Shape *shape;
-    Arg *values;
-    Str *words; // one for each field with word search, or NULL
-    int64_t tag;
-} LoadedRow;
-
 static Err *id_make(const Collection *of, Json *doc)
 {
     Str id = json_str(doc, "id");
@@ -134,6 +127,64 @@ static void block_is_written(Bulk *bulk, Block *block)
     pthread_mutex_unlock(&bulk->lock);
 }
 
+static Err *one_write(Tx *tx, void *row)
+{
+    return row_put(tx, row);
+}
+
+// Each record in a transaction of its own: one that is refused spoils no other.
+static Err *block_write_singly(Bulk *bulk, Block *block)
+{
+    TxOptions options = {.kind = WRITE, .is_batch = true};
+
+    for (size_t i = 0; i < block->len; i++) {
+        ArenaMark mark = arena_mark(arena_current());
+        Err *err = tx_run(bulk->db, &options, one_write, &block->rows[i]);
+        if (err && err->status >= 500) {
+            return err;
+        }
+        if (err) {
+            bulk->options.refused(bulk->options.context, block->rows[i].tag, err);
+        }
+        bulk->refused += err != NULL;
+        bulk->loaded += err == NULL;
+        arena_release(arena_current(), mark);
+    }
+    return NULL;
+}
+
+// All rows, those of one table that follow each other at once.
+static Err *block_load(Tx *tx, void *context)
+{
+    Block *block = context;
+    bool is_done = true;
+
+    for (size_t from = 0, to; from < block->len; from = to) {
+        const Shape *shape = block->rows[from].shape;
+        TableState state;
+        TRY(table_state(tx, shape->of, &state));
+        for (to = from; to < block->len && block->rows[to].shape == shape; to++) {
+            block->rows[to].values[2] = A_INT(state.filled);
+        }
+        TRY(rows_load(tx, &block->rows[from], to - from, &is_done));
+        note_write(tx, shape);
+    }
+    return NULL;
+}
+
+// Where a failed write ends the transaction: a block whole, or, if something in it is refused, one
+// by one.
+static Err *block_store(Bulk *bulk, Block *block)
+{
+    Err *err = tx_run(bulk->db, &(TxOptions){.kind = WRITE, .is_batch = true}, block_load, block);
+
+    if (!err) {
+        bulk->loaded += (int64_t)block->len;
+        return NULL;
+    }
+    return err->status == 503 || !bulk->options.refused ? err : block_write_singly(bulk, block);
+}
+
 // A refused record leaves no trace: it is one statement.
 static Err *block_write(Tx *tx, Bulk *bulk, const Block *block)
 {
@@ -180,8 +231,13 @@ static void *writer_main(void *argument)
     TxOptions options = {.kind = WRITE, .is_batch = true};
     Err *err = NULL;
 
-    while (!err && block_wait(bulk)) {
-        err = tx_run(bulk->db, &options, blocks_write, bulk);
+    for (Block *block; !err && (block = block_wait(bulk));) {
+        if (db_fails_whole(bulk->db)) {
+            err = block_store(bulk, block);
+            block_is_written(bulk, block);
+        } else {
+            err = tx_run(bulk->db, &options, blocks_write, bulk);
+        }
         if (err) {
             writer_failed(bulk, err);
         }

@@ -134,6 +134,14 @@ bool has_written(const Tx *tx, const Collection *of);
 // ---------------------------------------------------------------------------------------------
 // Parts of writing
 
+// A record as its table takes it, for loading.
+typedef struct LoadedRow {
+    const Shape *shape;
+    Arg *values; // doc, id, filled, version, side columns
+    Str *words;  // one for each field with word search, or NULL
+    int64_t tag;
+} LoadedRow;
+
 // 422 for the first reference that does not exist. `old` NULL: all are looked at; else changed
 // ones.
 WARN_UNUSED Err *references_check(Tx *tx, const Shape *shape, const Json *old, const Json *doc);

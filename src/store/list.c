@@ -326,7 +326,7 @@ static Err *first_chunk(List *list, Tx *tx)
 
     // Sorting carries no documents over what is skipped.
     if (list->offset && !list->walks && (list->plan.has_filter || list->plan.key_count > 1)) {
-        TRY(sql_rows(tx, select_sql(list, "pk", (Str){0}),
+        TRY(sql_walk(tx, select_sql(list, "pk", (Str){0}),
                      with_page(list, list->limit, list->offset, (Str){0}), take_pk, list));
         return list->pk_count ? chunk_by_pk(list, tx) : NULL;
     }
@@ -341,7 +341,7 @@ static Err *first_chunk(List *list, Tx *tx)
         list->goes_on_by_id = true;
         return NULL;
     }
-    return sql_rows(tx, select_sql(list, "pk", (Str){0}),
+    return sql_walk(tx, select_sql(list, "pk", (Str){0}),
                     with_page(list, list->limit - CHUNK_ROWS, list->offset + CHUNK_ROWS, (Str){0}),
                     take_pk, list);
 }

@@ -124,6 +124,8 @@ WARN_UNUSED Err *pg_tx_start(Tx *tx);
 // Takes all answers; the error of the first that failed in the client's words. Counts a round trip.
 WARN_UNUSED Err *pg_tx_receive(Tx *tx, PGresult **last);
 WARN_UNUSED Err *pg_tx_flush(Tx *tx);
+// Nothing of it is stored; only commit or rollback may follow.
+void pg_tx_undo(Tx *tx);
 
 // Reads of one round trip (postgres_together.c). *answer: rows that are here already. An error: the
 // statement was sent, or is on its way, and the function that asks shall be called again.
@@ -192,6 +194,9 @@ struct PostgresStore {
 
 WARN_UNUSED Err *pg_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
                          void *context);
+WARN_UNUSED Err *pg_walk(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
+                         void *context);
+WARN_UNUSED Err *pg_load(Tx *tx, const struct LoadedRow *rows, size_t n);
 WARN_UNUSED Err *pg_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
                          const OnViolation *on);
 Str pg_row_text(const Row *row, int column);
@@ -202,6 +207,7 @@ bool pg_row_is_null(const Row *row, int column);
 WARN_UNUSED Err *pg_words_write(Tx *tx, const Collection *of, int64_t pk, const Str *old,
                                 const Str *now, size_t n);
 WARN_UNUSED Err *pg_words_make(Tx *tx, const Collection *of, const char *const *columns, size_t n);
+Arg pg_words_vector(Str words);
 WARN_UNUSED Err *pg_words_drop(Tx *tx, const char *table);
 void pg_words_match(Buf *sql, const char *table, const char *column, int n);
 Str pg_words_query(const char *column, int operator_, const Str *words, const bool *is_prefix,

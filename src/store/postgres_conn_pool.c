@@ -40,6 +40,7 @@ PGconn *pg_connect(Str url)
 static const char SETTINGS[] =
     "set client_encoding = 'UTF8'; set standard_conforming_strings = on; set datestyle = 'ISO'; "
     "set client_min_messages = warning; set jit = off; set extra_float_digits = 1; "
+    "set cursor_tuple_fraction = 1; "
     "set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '60s'; "
     "set search_path = pg_catalog";
 

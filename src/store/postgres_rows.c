@@ -7,6 +7,7 @@
 enum {
     SENT_MAX = 1000, // statements on their way before their answers are taken
     SENT_BYTES_MAX = 8 * 1024 * 1024,
+    ROWS_OF_FETCH = 500,
 };
 
 typedef struct {
@@ -62,6 +63,42 @@ Err *pg_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void 
     Err *err = rows_walk(tx, result, each, context);
     statement_count(tx, sql, begun, PQntuples(result));
     PQclear(result);
+    return err;
+}
+
+// One piece of a cursor's rows; *is_last: nothing is behind it.
+static Err *fetch(Tx *tx, Str name, Err *(*each)(const Row *, void *), void *context, bool *is_last)
+{
+    PGresult *result = NULL;
+
+    pg_send_statement(tx->conn, SENT_READ,
+                      str_fmt("fetch %d from " STR_FMT, ROWS_OF_FETCH, STR_ARG(name)).at, NO_ARGS,
+                      NULL);
+    TRY(pg_tx_receive(tx, &result));
+    *is_last = PQntuples(result) < ROWS_OF_FETCH;
+    Err *err = rows_walk(tx, result, each, context);
+    PQclear(result);
+    return err;
+}
+
+Err *pg_walk(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *), void *context)
+{
+    Str name = str_fmt("walk%d", ++tx->walks);
+    bool is_last = false;
+    Err *err = pg_tx_start(tx);
+
+    if (!err) {
+        Str declare = str_fmt("declare " STR_FMT " no scroll cursor for %s", STR_ARG(name), sql);
+        pg_send_statement(tx->conn, SENT_WRITE, declare.at, args, NULL);
+    }
+    while (!err && !is_last) {
+        err = fetch(tx, name, each, context, &is_last);
+    }
+    // After an error of ours the transaction goes on; after one of the database it has ended.
+    if (tx->conn && !tx->has_ended) {
+        pg_send_control(tx->conn, str_fmt("close " STR_FMT, STR_ARG(name)).at);
+    }
+    tx->walks--;
     return err;
 }
 

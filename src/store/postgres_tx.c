@@ -157,6 +157,13 @@ Err *pg_tx_receive(Tx *tx, PGresult **last)
     return err;
 }
 
+void pg_tx_undo(Tx *tx)
+{
+    undo_send(tx->conn);
+    tx->has_ended = true;
+    tx->failed = UNDONE;
+}
+
 Err *pg_tx_flush(Tx *tx)
 {
     const PgConn *conn = tx->conn;

@@ -35,9 +35,9 @@ static void add_lexeme(Buf *out, Str word)
 }
 
 // "'harry':1 'potter':2"; what is too much is not found.
-static Arg vector_of(Str words)
+Arg pg_words_vector(Str words)
 {
-    Buf out = buf_new(arena_current(), VECTOR_MAX + 8 * 1024);
+    Buf out = buf_new(scratch_arena(), VECTOR_MAX + 8 * 1024);
     int position = 0;
     Str word;
 
@@ -69,6 +69,7 @@ static void add_columns(Buf *sql, const Collection *of, size_t n)
 
 static Err *row_insert(Tx *tx, const Collection *of, int64_t pk, const Str *words, size_t n)
 {
+    ArenaMark mark = arena_mark(scratch_arena());
     Buf sql = buf_new(arena_current(), SQL_MAX);
     Arg args[WORDS_COLUMNS_MAX + 1];
     size_t count = 0;
@@ -82,11 +83,13 @@ static Err *row_insert(Tx *tx, const Collection *of, int64_t pk, const Str *word
         buf_fmt(&sql, ") values (currval('\"%s_pk_seq\"')", of->table);
     }
     for (size_t i = 0; i < n; i++) {
-        args[count++] = vector_of(words[i]);
+        args[count++] = pg_words_vector(words[i]);
         buf_fmt(&sql, ", cast($%zu as tsvector)", count);
     }
     buf_char(&sql, ')');
-    return sql_exec(tx, str_z(buf_str(&sql)), (Args){args, count}, NULL, NULL);
+    Err *err = sql_exec(tx, str_z(buf_str(&sql)), (Args){args, count}, NULL, NULL);
+    arena_release(scratch_arena(), mark);
+    return err;
 }
 
 static bool has_words(const Str *words, size_t n)

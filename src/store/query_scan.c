@@ -385,7 +385,7 @@ static Err *scan_run(Tx *tx, const Collection *of, Str where, Args args, Scannin
     scanning->deadline_ns = clock_ns() + (int64_t)TIME_MAX_S * 1000 * 1000 * 1000;
     TRY(decided_collect((Node *)scanning->root, true, &scanning->decided));
     scanning->arena = arena_new((size_t)64 * 1024 * 1024);
-    Err *err = sql_rows(tx, scan_sql(of, &scanning->decided, where), args, scan_row, scanning);
+    Err *err = sql_walk(tx, scan_sql(of, &scanning->decided, where), args, scan_row, scanning);
     arena_free(scanning->arena);
     return err;
 }

@@ -418,7 +418,7 @@ static Err *set_fill(Tx *tx, const Collection *of, Value **out)
     SetRows rows = {.arena = value->arena};
     Str sql = str_fmt("select pk, doc from \"%s\"", of->table);
     bool was_paused = tx_together_pause(tx, true);
-    Err *err = sql_rows(tx, sql.at, NO_ARGS, set_row, &rows);
+    Err *err = sql_walk(tx, sql.at, NO_ARGS, set_row, &rows);
 
     tx_together_pause(tx, was_paused);
 

@@ -495,6 +495,26 @@ Err *sql_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void
     return tx->backend->rows(tx, sql, args, each, context);
 }
 
+Err *rows_load(Tx *tx, const struct LoadedRow *rows, size_t n, bool *is_done)
+{
+    *is_done = tx->backend->load != NULL;
+    return *is_done ? tx->backend->load(tx, rows, n) : NULL;
+}
+
+bool db_fails_whole(const Db *db)
+{
+    return db->store->backend->flush != NULL;
+}
+
+Err *sql_walk(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *), void *context)
+{
+    if (!tx->backend->walk) {
+        return sql_rows(tx, sql, args, each, context);
+    }
+    tx->cost.statements++;
+    return tx->backend->walk(tx, sql, args, each, context);
+}
+
 Err *sql_exec(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViolation *on)
 {
     if (tx->kind != WRITE) {

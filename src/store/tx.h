@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+struct LoadedRow;
+
 // One database system. `begin`, `commit` and `rollback` are called once per transaction, between
 // db_hold and db_release; commit and rollback always end it, also when they fail. All errors are
 // complete (status and text).
@@ -30,6 +32,11 @@ typedef struct Backend {
     void (*rollback)(Tx *tx);
     Err *(*rows)(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
                  void *context);
+    // Rows piece by piece; NULL: `rows` does so.
+    Err *(*walk)(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
+                 void *context);
+    // Many rows of one table at once, an error ends the transaction; NULL: one by one is as good.
+    Err *(*load)(Tx *tx, const struct LoadedRow *rows, size_t n);
     Err *(*exec)(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViolation *on);
     Err *(*flush)(Tx *tx); // NULL: every write waits for its answer
     // NULL: always. Else one process of several runs what runs once for all.
@@ -127,6 +134,7 @@ struct Tx {
     TxExtra *extra;
     Written written;
     int64_t last_pk; // of the last inserted row
+    int walks;       // that are open, one inside the other
 
     // The backend's: its connection, what it reads together, and its place in the group.
     void *conn, *backend_reads;
