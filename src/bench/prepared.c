@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    PIECE = 1 << 20,
+    PIECE = 1 << 16,
     TEXT_BYTES_MAX = 1 << 20,
     CHECKS_MAX = 64,
     BUILDS_KEPT = 3,
@@ -91,35 +91,40 @@ static uint64_t sum_words(uint64_t sum, const uint64_t *words, size_t bytes)
     return sum;
 }
 
+// Writes the piece unless it is there already: a cell changes little of a library.
+static bool write_changed(int to, const void *piece, size_t bytes, off_t at)
+{
+    static char former[PIECE];
+
+    return (pread(to, former, bytes, at) == (ssize_t)bytes && memcmp(former, piece, bytes) == 0) ||
+           pwrite(to, piece, bytes, at) == (ssize_t)bytes;
+}
+
 // Sums up the file; without a clone of its blocks its content goes to `to` on the way.
 static Err *copy_blocks(int from, int to, Str name, uint64_t *sum)
 {
     static uint64_t piece[PIECE / 8];
-    bool is_cloned = to >= 0 && ioctl(to, FICLONE, from) == 0;
+    bool writes = to >= 0 && ioctl(to, FICLONE, from) != 0;
+    off_t at = 0;
 
-    for (;;) {
-        ssize_t n = read(from, piece, PIECE);
-        if (n == 0) {
-            break;
-        }
+    for (ssize_t n = 0; (n = pread(from, piece, PIECE, at)) != 0; at += n) {
         if (n < 0) {
             return file_error(name);
         }
         memset((char *)piece + n, 0, (size_t)(8 - n % 8) % 8);
         *sum = sum_words(*sum, piece, (size_t)n);
-        if (to >= 0 && !is_cloned && write(to, piece, (size_t)n) != n) {
+        if (writes && !write_changed(to, piece, (size_t)n, at)) {
             return file_error(name);
         }
     }
     // Written back now, not in the middle of a measurement.
-    return to >= 0 && fdatasync(to) ? file_error(name) : NULL;
+    return to >= 0 && (ftruncate(to, at) || fdatasync(to)) ? file_error(name) : NULL;
 }
 
 static Err *copy_file(Str from_name, Str to_name, uint64_t *sum)
 {
     int from = open(str_z(from_name), O_RDONLY | O_CLOEXEC);
-    int to =
-        to_name.len ? open(str_z(to_name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640) : -1;
+    int to = to_name.len ? open(str_z(to_name), O_RDWR | O_CREAT | O_CLOEXEC, 0640) : -1;
     Err *err = from < 0                    ? file_error(from_name)
                : to_name.len > 0 && to < 0 ? file_error(to_name)
                                            : copy_blocks(from, to, from_name, sum);
@@ -179,13 +184,16 @@ static Err *copy_library(Str from, Str to, Str *checksum)
 
 Err *prepared_copy(const Prepared *prepared, Str work)
 {
-    StrList left = {0};
+    StrList left = {0}, wanted = {0};
     Str checksum = {0};
 
     TRY(make_folders(work));
     TRY(files_of(work, &left));
+    TRY(files_of(prepared->folder, &wanted));
     for (size_t i = 0; i < left.len; i++) {
-        unlink(str_z(str_fmt(STR_FMT "/" STR_FMT, STR_ARG(work), STR_ARG(left.at[i]))));
+        if (!str_list_has(&wanted, left.at[i])) {
+            unlink(str_z(str_fmt(STR_FMT "/" STR_FMT, STR_ARG(work), STR_ARG(left.at[i]))));
+        }
     }
     TRY(copy_library(prepared->folder, work, &checksum));
     return str_eq(checksum, prepared->checksum)
