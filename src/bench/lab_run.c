@@ -4,6 +4,7 @@
 #include "lab_environment.h"
 #include "live.h"
 #include "report_folder.h"
+#include "report_trend.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +21,8 @@ enum {
     ANNOTATIONS_STEP = 256,
     ATTEMPTS = 2,
 };
-#define BUSY_LIMIT 0.1
+#define BUSY_LIMIT       0.1
+#define REPORT_ARENA_MAX ((size_t)4 << 30)
 
 static const char usage[] =
     "octavo bench run NAME|FILE [options]\n"
@@ -420,16 +422,36 @@ static Err *open_data(Lab *lab, const RunOptions *options)
     return NULL;
 }
 
-static int exit_code(const Result *result, Str only)
+// Cells that were wanted and are not done.
+static bool is_incomplete(const Result *result, Str only)
 {
     for (size_t i = 0; i < result->cells.len; i++) {
         const Cell *cell = &result->cells.at[i];
         bool is_repeated = i + 1 < result->cells.len && str_eq(cell[1].id, cell->id);
         if (is_chosen(cell, only) && !is_repeated && cell->state != CELL_DONE) {
-            return 2;
+            return true;
         }
     }
-    return 0;
+    return false;
+}
+
+// The result is whole whatever happens to its report.
+static Err *write_report(const Lab *lab, const RunOptions *options, int *code)
+{
+    Arena *arena = arena_new(REPORT_ARENA_MAX), *former = arena_use(arena);
+    Err *err = report_folder(str_z(lab->folder), code);
+
+    err = err ? err : trend_write(str_z(options->lab_dir));
+    arena_use(former);
+    if (err) {
+        err = err_text(500, "the report: " STR_FMT, STR_ARG(err->message));
+    }
+    arena_free(arena);
+    // A chosen part of the cells is no whole run, and none is expected.
+    if (!err && options->only.len) {
+        *code = 0;
+    }
+    return err;
 }
 
 static Err *run_all(Lab *lab, const RunOptions *options, int *code)
@@ -446,11 +468,9 @@ static Err *run_all(Lab *lab, const RunOptions *options, int *code)
     judge_differences(lab->result);
     lab->result->ended_at = time_now();
     TRY(lab_save(lab));
-    say(str_fmt("result: " STR_FMT, STR_ARG(result_file(lab->folder))));
-    TRY(report_folder(str_z(lab->folder), code));
-    // Cells that nobody asked for are missing on purpose.
-    if (options->only.len > 0 && *code == REPORT_INVALID) {
-        *code = exit_code(lab->result, options->only);
+    TRY(write_report(lab, options, code));
+    if (is_incomplete(lab->result, options->only)) {
+        *code = REPORT_INVALID;
     }
     return NULL;
 }

@@ -335,7 +335,7 @@ static bool read_check(Str line, DataCheck *out)
 
 Err *library_check(Str work, DataCheck **checks, size_t *len)
 {
-    Str output = str_fmt(STR_FMT "/../check.txt", STR_ARG(work)), text = {0}, line;
+    Str output = str_fmt(STR_FMT "/../logs/check.txt", STR_ARG(work)), text = {0}, line;
     const Str parts[] = {S("bench"), S("data"), S("check"), S("--data"), work};
     StrList command = {0};
 

@@ -27,7 +27,7 @@ struct Sampler {
     pthread_mutex_t lock; // guards `stop` and `now`
     pthread_cond_t wanted;
     bool stop;
-    Table table;
+    SampleTable table;
     ServerLoad now;
     bool begins;            // the steady window: sample at once
     int failures;           // of the calls into the server, one after the other
@@ -46,7 +46,7 @@ static void *grown(void *at, size_t bytes)
     return bigger;
 }
 
-void table_begin_row(Table *table, int64_t now_ns)
+void table_begin_row(SampleTable *table, int64_t now_ns)
 {
     if (table->row_len == table->row_cap) {
         table->row_cap = table->row_cap ? table->row_cap * 2 : ROWS_FIRST;
@@ -63,10 +63,11 @@ void table_begin_row(Table *table, int64_t now_ns)
     table->row_len++;
 }
 
-static Column *column_of(Table *table, SeriesGroup group, const char *subject, const Figure *figure)
+static SampleColumn *column_of(SampleTable *table, SeriesGroup group, const char *subject,
+                               const Figure *figure)
 {
     for (size_t i = 0; i < table->column_len; i++) {
-        Column *column = &table->columns[i];
+        SampleColumn *column = &table->columns[i];
         if (column->group == group && strcmp(column->name, figure->name) == 0 &&
             strcmp(column->subject, subject) == 0) {
             return column;
@@ -76,8 +77,9 @@ static Column *column_of(Table *table, SeriesGroup group, const char *subject, c
         table->column_cap = table->column_cap ? table->column_cap * 2 : 64;
         table->columns = grown(table->columns, table->column_cap * sizeof *table->columns);
     }
-    Column *column = &table->columns[table->column_len++];
-    *column = (Column){.group = group, .unit = figure->unit, .is_counter = figure->is_counter};
+    SampleColumn *column = &table->columns[table->column_len++];
+    *column =
+        (SampleColumn){.group = group, .unit = figure->unit, .is_counter = figure->is_counter};
     strncpy(column->subject, subject, sizeof column->subject - 1);
     strncpy(column->name, figure->name, sizeof column->name - 1);
     column->values = grown(NULL, table->row_cap * sizeof(double));
@@ -87,18 +89,18 @@ static Column *column_of(Table *table, SeriesGroup group, const char *subject, c
     return column;
 }
 
-void table_set(Table *table, SeriesGroup group, const char *subject, const Figure *figure,
+void table_set(SampleTable *table, SeriesGroup group, const char *subject, const Figure *figure,
                double value)
 {
-    Column *column = column_of(table, group, subject, figure);
+    SampleColumn *column = column_of(table, group, subject, figure);
 
     column->values[table->row_len - 1] = value;
 }
 
-static double last_value(const Table *table, const char *name)
+static double last_value(const SampleTable *table, const char *name)
 {
     for (size_t i = 0; i < table->column_len; i++) {
-        const Column *column = &table->columns[i];
+        const SampleColumn *column = &table->columns[i];
         if (column->group == GROUP_PROCESS && strcmp(column->name, name) == 0) {
             return column->values[table->row_len - 1];
         }
@@ -108,7 +110,7 @@ static double last_value(const Table *table, const char *name)
 
 static void note_now(Sampler *sampler, int64_t now_ns)
 {
-    const Table *table = &sampler->table;
+    const SampleTable *table = &sampler->table;
     double cpu_s = last_value(table, "cpu.user") + last_value(table, "cpu.system");
 
     pthread_mutex_lock(&sampler->lock);
@@ -121,7 +123,7 @@ static void note_now(Sampler *sampler, int64_t now_ns)
 
 static void take_sample(Sampler *sampler, bool with_inside)
 {
-    Table *table = &sampler->table;
+    SampleTable *table = &sampler->table;
     int64_t now_ns = clock_ns();
 
     table_begin_row(table, now_ns);
@@ -235,24 +237,38 @@ static Numbers numbers_of(const double *values, size_t n)
     return numbers;
 }
 
+// Modules that did nothing say so by not being there.
+static bool is_idle(const SampleColumn *column, size_t rows)
+{
+    for (size_t i = 0; i < rows; i++) {
+        if (!isnan(column->values[i]) && column->values[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void sampler_fill(const Sampler *sampler, int64_t zero_ns, Cell *cell)
 {
-    const Table *table = &sampler->table;
+    const SampleTable *table = &sampler->table;
 
     cell->ticks = (Numbers){.at = NEW_ARRAY(double, table->row_len + 1), .len = table->row_len};
     for (size_t i = 0; i < table->row_len; i++) {
         cell->ticks.at[i] = round((double)(table->at_ns[i] - zero_ns) / 1e6) / 1e3;
     }
     cell->series.at = arena_alloc_array(arena_current(), table->column_len + 1, sizeof(Series));
-    cell->series.len = table->column_len;
     for (size_t i = 0; i < table->column_len; i++) {
-        const Column *column = &table->columns[i];
-        cell->series.at[i] = (Series){.group = column->group,
-                                      .subject = str_fmt("%s", column->subject),
-                                      .name = str_fmt("%s", column->name),
-                                      .unit = column->unit,
-                                      .is_counter = column->is_counter,
-                                      .values = numbers_of(column->values, table->row_len)};
+        const SampleColumn *column = &table->columns[i];
+        if (column->group == GROUP_MODULE && is_idle(column, table->row_len)) {
+            continue;
+        }
+        cell->series.at[cell->series.len++] =
+            (Series){.group = column->group,
+                     .subject = str_fmt("%s", column->subject),
+                     .name = str_fmt("%s", column->name),
+                     .unit = column->unit,
+                     .is_counter = column->is_counter,
+                     .values = numbers_of(column->values, table->row_len)};
     }
 }
 

@@ -39,14 +39,14 @@ typedef struct {
     Unit unit;
     bool is_counter;
     double *values;
-} Column;
+} SampleColumn;
 
 typedef struct {
-    Column *columns;
+    SampleColumn *columns;
     size_t column_len, column_cap;
     int64_t *at_ns; // when a row was taken
     size_t row_len, row_cap;
-} Table;
+} SampleTable;
 
 typedef struct {
     const char *name;
@@ -54,17 +54,17 @@ typedef struct {
     bool is_counter;
 } Figure;
 
-void table_begin_row(Table *table, int64_t now_ns);
+void table_begin_row(SampleTable *table, int64_t now_ns);
 // Sets the value of the row that has begun.
-void table_set(Table *table, SeriesGroup group, const char *subject, const Figure *figure,
+void table_set(SampleTable *table, SeriesGroup group, const char *subject, const Figure *figure,
                double value);
 
 // sampler_outside.c
-void sample_process(Table *table, int pid);
-void sample_driver(Table *table);
-void sample_host(Table *table);
+void sample_process(SampleTable *table, int pid);
+void sample_driver(SampleTable *table);
+void sample_host(SampleTable *table);
 // sampler_inside.c: false if the server does not answer.
-bool sample_inside(Table *table, const SamplerOptions *options);
+bool sample_inside(SampleTable *table, const SamplerOptions *options);
 // Statement statistics begin anew; what they say. Nothing if the server has none.
 void statements_reset(Str admin_url);
 void statements_take(Str admin_url, Cell *cell);

@@ -61,7 +61,7 @@ typedef struct {
     bool is_there;
 } Queries;
 
-static void take_module(Table *table, Str metric, Str labels, double value)
+static void take_module(SampleTable *table, Str metric, Str labels, double value)
 {
     char module[NAME_MAX];
 
@@ -86,7 +86,7 @@ static void take_query(Queries *queries, Str metric, double value)
     }
 }
 
-static void take_plain(Table *table, const SamplerOptions *options, Str metric, double value)
+static void take_plain(SampleTable *table, const SamplerOptions *options, Str metric, double value)
 {
     static const Figure pending = {"lag", UNIT_COUNT, false};
     static const Figure delivered = {"consumed", UNIT_COUNT, true};
@@ -103,7 +103,7 @@ static void take_plain(Table *table, const SamplerOptions *options, Str metric, 
     }
 }
 
-bool sample_inside(Table *table, const SamplerOptions *options)
+bool sample_inside(SampleTable *table, const SamplerOptions *options)
 {
     static const Figure statements = {"statements", UNIT_COUNT, true};
     static const Figure time = {"time", UNIT_S, true};

@@ -78,13 +78,13 @@ static double number_behind(const char *text, const char *words)
     return NAN;
 }
 
-static void set_process(Table *table, const Figure *figure, double value)
+static void set_process(SampleTable *table, const Figure *figure, double value)
 {
     table_set(table, GROUP_PROCESS, "server", figure, value);
 }
 
 // Fields of /proc/PID/stat count from 3 behind the name in parentheses.
-static void sample_stat(Table *table, int pid)
+static void sample_stat(SampleTable *table, int pid)
 {
     const char *text = strrchr(read_small(proc_file(pid, "stat")), ')');
     double fields[25] = {0}, tick = (double)sysconf(_SC_CLK_TCK);
@@ -107,7 +107,7 @@ static void sample_stat(Table *table, int pid)
     set_process(table, &thread_count, fields[20]);
 }
 
-static void sample_status(Table *table, int pid)
+static void sample_status(SampleTable *table, int pid)
 {
     const char *text = read_small(proc_file(pid, "status"));
 
@@ -124,7 +124,7 @@ static void sample_status(Table *table, int pid)
     set_process(table, &io_written, number_behind(text, "write_bytes:"));
 }
 
-static void sample_files(Table *table, int pid)
+static void sample_files(SampleTable *table, int pid)
 {
     DIR *dir = opendir(proc_file(pid, "fd"));
     double n = -2; // "." and ".."
@@ -148,7 +148,7 @@ static double number_in(Str file)
     return end == text ? NAN : value; // "max" = no limit
 }
 
-static void sample_cgroup(Table *table, int pid)
+static void sample_cgroup(SampleTable *table, int pid)
 {
     CgroupFiles files = cgroup_files(pid);
     double current = number_in(files.memory_current), limit = number_in(files.memory_max);
@@ -164,7 +164,7 @@ static void sample_cgroup(Table *table, int pid)
     }
 }
 
-void sample_process(Table *table, int pid)
+void sample_process(SampleTable *table, int pid)
 {
     sample_stat(table, pid);
     sample_status(table, pid);
@@ -172,7 +172,7 @@ void sample_process(Table *table, int pid)
     sample_cgroup(table, pid);
 }
 
-void sample_driver(Table *table)
+void sample_driver(SampleTable *table)
 {
     struct rusage usage;
 
@@ -185,7 +185,7 @@ void sample_driver(Table *table)
 }
 
 // Sums of the whole disks, not of their parts.
-static void sample_disks(Table *table)
+static void sample_disks(SampleTable *table)
 {
     static const Figure read = {"disk.read", UNIT_BYTES, true};
     static const Figure written = {"disk.written", UNIT_BYTES, true};
@@ -206,7 +206,7 @@ static void sample_disks(Table *table)
     table_set(table, GROUP_HOST, "", &written, sectors_out * DISK_SECTOR);
 }
 
-void sample_host(Table *table)
+void sample_host(SampleTable *table)
 {
     static const Figure user = {"cpu.user", UNIT_S, true}, system = {"cpu.system", UNIT_S, true},
                         nice = {"cpu.nice", UNIT_S, true}, idle = {"cpu.idle", UNIT_S, true},
