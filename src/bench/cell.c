@@ -54,17 +54,31 @@ void cell_stop_server(Lab *lab, Cell *cell)
     }
 }
 
+// The arms with observability.level=full, its default, export to the lab's collector.
+static bool exports(const Lab *lab, const Configuration *configuration)
+{
+    Str level =
+        json_scalar_text(experiment_member(configuration->options, S("observability.level")));
+    bool is_own =
+        experiment_member(configuration->options, S("observability.otlp_endpoint")) != NULL;
+
+    return lab->sink && !is_own && (!level.len || str_eq(level, S("full")));
+}
+
 static Err *start_server(Lab *lab, Cell *cell, const PlannedCell *planned)
 {
     ServerSpec spec = {.data = lab->work,
                        .configuration = planned->configuration,
-                       .options = lab->options,
                        .cpuset = lab->experiment->target.cpuset,
                        .memory_limit = lab->experiment->target.memory_limit,
                        .log = str_fmt(STR_FMT "/logs/%03lld-" STR_FMT ".log", STR_ARG(lab->folder),
                                       (long long)++lab->cells_begun,
                                       STR_ARG(planned->configuration->name))};
 
+    if (exports(lab, planned->configuration)) {
+        str_list_add(&spec.options, str_fmt("--observability.otlp_endpoint=" STR_FMT,
+                                            STR_ARG(otlp_sink_url(lab->sink))));
+    }
     TRY(make_folders(str_fmt(STR_FMT "/logs", STR_ARG(lab->folder))));
     TRY(server_start(&spec, &lab->server));
     lab_annotate(lab, cell->id, "start", "lab",
@@ -182,6 +196,27 @@ static void check_data(Lab *lab, Cell *cell)
     }
 }
 
+// What the collector got from this cell; an arm that exports nothing is not what it claims to be.
+static void check_collector(Lab *lab, const PlannedCell *planned, Cell *cell)
+{
+    OtlpSinkFigures now = otlp_sink_figures(lab->sink), *before = &lab->sink_before;
+    Json *collector = json_object();
+    uint64_t spans = now.spans - before->spans, broken = now.broken - before->broken;
+
+    json_set_str(collector, "name", S("collector of the lab"));
+    json_set_int(collector, "spans", (int64_t)spans);
+    json_set_int(collector, "calls", (int64_t)(now.calls - before->calls));
+    json_set_int(collector, "bytes", (int64_t)(now.bytes - before->bytes));
+    json_add(cell->processes, collector);
+    if (broken > 0) {
+        cell_add_reason(
+            cell, str_fmt("%llu calls to the collector were no OTLP", (unsigned long long)broken));
+    }
+    if (spans == 0 && exports(lab, planned->configuration)) {
+        cell_add_reason(cell, S("the collector got no span"));
+    }
+}
+
 static int64_t clock_offset_ms(void)
 {
     return time_now() - clock_ns() / 1000000;
@@ -222,6 +257,7 @@ Err *cell_run(Lab *lab, const PlannedCell *planned, Cell *cell)
     lab->last = planned;
     TRY(lab_save(lab));
     live_phase(lab->screen, cell, "warm-up");
+    lab->sink_before = lab->sink ? otlp_sink_figures(lab->sink) : (OtlpSinkFigures){0};
     cell->planned_s = planned->run->steady_s;
     TRY(cell_load_start(lab, planned,
                         is_managed(lab) ? lab->server.url : lab->experiment->target.url, &load));
@@ -237,6 +273,9 @@ Err *cell_run(Lab *lab, const PlannedCell *planned, Cell *cell)
     if (is_managed(lab)) {
         if (lab->experiment->design.restart == EVERY_RUN) {
             cell_stop_server(lab, cell);
+            if (lab->sink) {
+                check_collector(lab, planned, cell);
+            }
         }
         check_data(lab, cell);
     }

@@ -3,6 +3,7 @@
 
 #include "experiment.h"
 #include "lab_server.h"
+#include "otlp_sink.h"
 #include "prepared.h"
 #include "sampler.h"
 
@@ -14,14 +15,15 @@ typedef struct Lab {
     const Experiment *experiment;
     CellPlan plan;
     Result *result;
-    Str folder;              // of the result: result.json, notes, logs of the servers
-    Str work;                // databases of the server under test
-    Prepared prepared;       // folder empty: the target is not ours
-    Str inputs;              // folder of the plans' data files
-    StrList options;         // of every server: "--name=value"
-    Server server;           // pid 0: not running
-    int64_t cells_begun;     // of this process
-    const PlannedCell *last; // that ran in this server, on these data
+    Str folder;                  // of the result: result.json, notes, logs of the servers
+    Str work;                    // databases of the server under test
+    Prepared prepared;           // folder empty: the target is not ours
+    Str inputs;                  // folder of the plans' data files
+    Server server;               // pid 0: not running
+    int64_t cells_begun;         // of this process
+    const PlannedCell *last;     // that ran in this server, on these data
+    OtlpSink *sink;              // collector for the arms that export; NULL = none is wanted
+    OtlpSinkFigures sink_before; // at the begin of the cell
     LiveScreen *screen;
     size_t notes_taken; // lines of the notes' file
     bool is_lenient;    // on a busy machine all the same (--force, profile smoke)

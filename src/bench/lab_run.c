@@ -459,6 +459,9 @@ static Err *run_all(Lab *lab, const RunOptions *options, int *code)
     TRY(open_result(lab, options));
     TRY(refuse_if_busy(lab));
     TRY(open_data(lab, options));
+    if (lab->experiment->target.has_otlp_sink && !lab->experiment->target.url.len) {
+        TRY(otlp_sink_start(&lab->sink));
+    }
     lab->result->environment = environment_take(lab);
     TRY(lab_save(lab));
     Err *err = run_cells(lab, options->only);
@@ -492,6 +495,9 @@ static Err *run_experiment(Lab *lab, const RunOptions *options, int *code)
     signal(SIGTERM, stop_by_signal);
     Err *err = run_all(lab, options, code);
     cell_stop_server(lab, NULL);
+    if (lab->sink) {
+        otlp_sink_stop(lab->sink);
+    }
     live_close(lab->screen);
     return err;
 }
