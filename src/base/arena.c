@@ -103,7 +103,7 @@ static size_t rounded(size_t size)
     return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-void *arena_alloc(Arena *arena, size_t size_bytes)
+void *arena_alloc_raw(Arena *arena, size_t size_bytes)
 {
     size_t size = rounded(size_bytes ? size_bytes : 1);
 
@@ -121,7 +121,12 @@ void *arena_alloc(Arena *arena, size_t size_bytes)
         arena->high_water = arena->total;
     }
     UNPOISON(at, size);
-    return memset(at, 0, size);
+    return at;
+}
+
+void *arena_alloc(Arena *arena, size_t size_bytes)
+{
+    return memset(arena_alloc_raw(arena, size_bytes), 0, size_bytes);
 }
 
 void *arena_try(Arena *arena, size_t size_bytes)
@@ -129,7 +134,7 @@ void *arena_try(Arena *arena, size_t size_bytes)
     if (size_bytes > arena->limit || arena->total > arena->limit - size_bytes) {
         return NULL;
     }
-    return arena_alloc(arena, size_bytes);
+    return arena_alloc_raw(arena, size_bytes);
 }
 
 void *arena_alloc_array(Arena *arena, size_t n, size_t size_bytes)

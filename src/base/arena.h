@@ -24,7 +24,10 @@ void arena_free(Arena *arena);
 // store, the JSON reader and the reply functions check that and fail the request with 413.
 void *arena_alloc(Arena *arena, size_t size_bytes);
 
-// As arena_alloc, but NULL beyond the limit: for libraries that can fail on their own.
+// The same with anything in it, for those who fill it at once.
+void *arena_alloc_raw(Arena *arena, size_t size_bytes);
+
+// As arena_alloc_raw, but NULL beyond the limit: for libraries that can fail on their own.
 void *arena_try(Arena *arena, size_t size_bytes);
 
 bool arena_is_over_limit(const Arena *arena);

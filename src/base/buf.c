@@ -55,15 +55,19 @@ void buf_char(Buf *buf, char c)
 
 void buf_fmt(Buf *buf, const char *format, ...)
 {
+    size_t left = buf->cap - buf->len;
     va_list args, again;
 
     va_start(args, format);
     va_copy(again, args);
-    int len = vsnprintf(NULL, 0, format, args);
+    int len = vsnprintf(left ? buf->at + buf->len : NULL, left, format, args);
     va_end(args);
+    bool fits = len >= 0 && (size_t)len < left;
     char *to = len >= 0 ? buf_room(buf, (size_t)len) : NULL;
     if (to) {
-        vsnprintf(to, (size_t)len + 1, format, again);
+        if (!fits) {
+            vsnprintf(to, (size_t)len + 1, format, again);
+        }
         buf->len += (size_t)len;
     }
     va_end(again);

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+enum { FORMATTED_USUAL = 256 }; // longer texts are formatted twice
+
 Str str_of(const char *z)
 {
     return z ? (Str){z, strlen(z)} : (Str){"", 0};
@@ -19,37 +21,38 @@ Str str_of(const char *z)
 
 const char *str_z(Str s)
 {
-    char *z = arena_alloc(arena_current(), s.len + 1);
-
-    if (s.len) {
-        memcpy(z, s.at, s.len);
-    }
-    return z;
+    return str_copy(arena_current(), s).at;
 }
 
 Str str_copy(Arena *arena, Str s)
 {
-    char *at = arena_alloc(arena, s.len + 1);
+    char *at = arena_alloc_raw(arena, s.len + 1);
 
     if (s.len) {
         memcpy(at, s.at, s.len);
     }
+    at[s.len] = '\0';
     return (Str){at, s.len};
 }
 
 Str str_fmt(const char *format, ...)
 {
+    char first[FORMATTED_USUAL];
     va_list args, again;
 
     va_start(args, format);
     va_copy(again, args);
-    int len = vsnprintf(NULL, 0, format, args);
+    int len = vsnprintf(first, sizeof first, format, args);
     va_end(args);
     if (len < 0) {
         die("bad format '%s'", format);
     }
-    char *at = arena_alloc(arena_current(), (size_t)len + 1);
-    vsnprintf(at, (size_t)len + 1, format, again);
+    char *at = arena_alloc_raw(arena_current(), (size_t)len + 1);
+    if ((size_t)len < sizeof first) {
+        memcpy(at, first, (size_t)len + 1);
+    } else {
+        vsnprintf(at, (size_t)len + 1, format, again);
+    }
     va_end(again);
     return (Str){at, (size_t)len};
 }

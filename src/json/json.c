@@ -15,7 +15,7 @@ static void *hook_alloc(size_t size)
 {
     Arena *arena = arena_current();
 
-    return parse_may_fail ? arena_try(arena, size) : arena_alloc(arena, size);
+    return parse_may_fail ? arena_try(arena, size) : arena_alloc_raw(arena, size);
 }
 
 static void hook_free(void *at)

@@ -6,13 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-Json *node_member(const Json *object, Str key)
+// The key holds no NUL.
+static Json *member_named(const Json *object, Str key)
 {
     char first = key.len ? *key.at : '\0';
 
-    if (key.len && memchr(key.at, '\0', key.len)) {
-        return NULL; // no name holds a NUL
-    }
     for (Json *member = json_first(object); member; member = member->next) {
         const char *name = member->string;
         if (name && *name == first && strncmp(name, key.at, key.len) == 0 && !name[key.len]) {
@@ -20,6 +18,12 @@ Json *node_member(const Json *object, Str key)
         }
     }
     return NULL;
+}
+
+Json *node_member(const Json *object, Str key)
+{
+    // No name holds a NUL.
+    return key.len && memchr(key.at, '\0', key.len) ? NULL : member_named(object, key);
 }
 
 // The part of the path up to the next dot; moves the path behind it.
@@ -50,7 +54,7 @@ static Json *child_of(const Json *parent, Str part)
     if (node_type(parent) == cJSON_Array) {
         return index_of(part, &i) ? json_at(parent, i) : NULL;
     }
-    return node_type(parent) == cJSON_Object ? node_member(parent, part) : NULL;
+    return node_type(parent) == cJSON_Object ? member_named(parent, part) : NULL;
 }
 
 Json *json_get(const Json *doc, const char *path)

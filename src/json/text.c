@@ -27,12 +27,11 @@ const char *plain_run(const char *at, const char *end, uint64_t stop)
             return at + __builtin_ctzll(special) / 8;
         }
     }
-    while (at < end) {
-        unsigned char c = (unsigned char)*at;
-        if (c < 0x20 || c == '"' || c == '\\' || (c >= 0x80 && stop)) {
-            break;
-        }
-        at++;
+    if (at < end) {
+        uint64_t word = EACH_BYTE(' '), special; // blanks behind the end are plain
+        memcpy(&word, at, (size_t)(end - at));
+        special = special_bytes(le64toh(word), stop);
+        return special ? at + __builtin_ctzll(special) / 8 : end;
     }
     return at;
 }
@@ -88,11 +87,7 @@ char *text_clean_copy(Str s)
     static const char REPLACEMENT[] = "\xEF\xBF\xBD";
 
     if (text_is_clean(s)) {
-        char *copy = arena_alloc(arena_current(), s.len + 1);
-        if (s.len) {
-            memcpy(copy, s.at, s.len);
-        }
-        return copy;
+        return (char *)str_z(s);
     }
     char *copy = arena_alloc_array(arena_current(), s.len + 1, sizeof REPLACEMENT - 1);
     char *to = copy;

@@ -200,9 +200,12 @@ void json_write(Buf *buf, const Json *value)
 
 static void write_line(Buf *buf, size_t depth)
 {
-    add(buf, "\n", 1);
-    for (size_t i = 0; i < depth * INDENT; i++) {
-        add(buf, " ", 1);
+    char *to = room(buf, 1 + depth * INDENT);
+
+    if (to) {
+        to[0] = '\n';
+        memset(to + 1, ' ', depth * INDENT);
+        buf->len += 1 + depth * INDENT;
     }
 }
 
