@@ -82,17 +82,21 @@ void arena_free(Arena *arena)
     free(arena);
 }
 
-static void arena_grow(Arena *arena, size_t need)
+static Chunk *arena_grow(Arena *arena, size_t need)
 {
     size_t size = arena->newest ? arena->newest->size * 2 : FIRST_CHUNK;
 
+    if (arena->total + need > arena->limit * HARD_LIMIT_FACTOR) {
+        die("an arena limited to %zu bytes grew beyond %d times that", arena->limit,
+            HARD_LIMIT_FACTOR);
+    }
     if (size > LARGEST_CHUNK) {
         size = LARGEST_CHUNK;
     }
     if (size < need) {
         size = need;
     }
-    arena->newest = chunk_new(size, arena->newest);
+    return arena->newest = chunk_new(size, arena->newest);
 }
 
 static size_t rounded(size_t size)
@@ -106,20 +110,14 @@ static size_t rounded(size_t size)
 void *arena_alloc_raw(Arena *arena, size_t size_bytes)
 {
     size_t size = rounded(size_bytes ? size_bytes : 1);
+    Chunk *chunk = arena->newest;
 
-    if (arena->total + size > arena->limit * HARD_LIMIT_FACTOR) {
-        die("an arena limited to %zu bytes grew beyond %d times that", arena->limit,
-            HARD_LIMIT_FACTOR);
+    if (!chunk || chunk->size - chunk->used < size) {
+        chunk = arena_grow(arena, size);
     }
-    if (!arena->newest || arena->newest->size - arena->newest->used < size) {
-        arena_grow(arena, size);
-    }
-    char *at = arena->newest->bytes + arena->newest->used;
-    arena->newest->used += size;
+    char *at = chunk->bytes + chunk->used;
+    chunk->used += size;
     arena->total += size;
-    if (arena->total > arena->high_water) {
-        arena->high_water = arena->total;
-    }
     UNPOISON(at, size);
     return at;
 }
@@ -162,10 +160,19 @@ ArenaMark arena_mark(const Arena *arena)
     return (ArenaMark){arena->newest, arena->newest ? arena->newest->used : 0, arena->total};
 }
 
+// It only falls here: nobody has to look at each allocation.
+static void note_high_water(Arena *arena)
+{
+    if (arena->total > arena->high_water) {
+        arena->high_water = arena->total;
+    }
+}
+
 void arena_release(Arena *arena, ArenaMark mark)
 {
     Chunk *kept = mark.chunk;
 
+    note_high_water(arena);
     while (arena->newest && arena->newest != kept) {
         Chunk *older = arena->newest->older;
         // The first chunk of all is kept for the next user, unless one huge allocation made it.
@@ -196,7 +203,7 @@ size_t arena_used(const Arena *arena)
 
 size_t arena_high_water(const Arena *arena)
 {
-    return arena->high_water;
+    return arena->total > arena->high_water ? arena->total : arena->high_water;
 }
 
 // Threads end with their connections: a key's destructor gives their own arenas back.
