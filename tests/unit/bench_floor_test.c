@@ -95,7 +95,7 @@ static void every_kind_of_value_is_bound(void **state)
         "new:loan now+1000 -7";
     FloorDatabase database = {.statements = str_of(statements),
                               .file = str_z(str_fmt("%s/values.db", folder)),
-                              .seconds = 0.05};
+                              .seconds = 60};
     Floor floor = {0};
     sqlite3 *db = NULL;
     (void)state;
