@@ -127,6 +127,25 @@ class Cluster:
         self.sql(f"create database {name}", role=ROLE)
         return name
 
+    def copy_of(self, name):
+        copy = "t" + uuid.uuid4().hex[:16]
+        self.sql(f"create database {copy} template {name}", role=ROLE)
+        return copy
+
+    def drop(self, name):
+        self.sql(f"drop database {name} with (force)")
+
+    def standby(self):
+        """A second server that follows this one, running."""
+        other = Cluster({**self.settings, "port": (port := free_port())}, port)
+        other.settings["unix_socket_directories"] = other.folder
+        other.run("pg_basebackup", "-h", self.folder, "-p", self.port, "-U", "postgres",
+                  "-D", other.data, "-R", "-X", "stream", "-c", "fast")
+        return other.start()
+
+    def promote(self):
+        self.sql("select pg_promote()")
+
     def stop(self, mode=signal.SIGINT):
         """SIGINT ends sessions and writes everything down; SIGTERM waits for the sessions."""
         if self.process and self.process.poll() is None:

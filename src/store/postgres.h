@@ -58,6 +58,7 @@ typedef struct PgConn {
     bool in_transaction;
     int64_t used_ns;
     char transaction_id[24]; // of the open WRITE transaction, "" = not known
+    char server_run[128];    // which run of which server: transaction ids mean nothing elsewhere
 
     Arena *arena; // of what is on its way
     Sent *first_sent, *last_sent;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -42,7 +43,13 @@ static const char SETTINGS[] =
     "set client_min_messages = warning; set jit = off; set extra_float_digits = 1; "
     "set cursor_tuple_fraction = 1; "
     "set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '60s'; "
-    "set search_path = pg_catalog";
+    "set search_path = pg_catalog; "
+    // A server that crashed, or a standby that was promoted, may give an id again that was given to
+    // a transaction it never heard of. After a crash the statistics are new, after a promotion the
+    // timeline is.
+    "select concat_ws(' ', pg_postmaster_start_time(), stats_reset, case when not "
+    "pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end) "
+    "from pg_stat_bgwriter";
 
 static void quiet(void *context, const char *message)
 {
@@ -54,8 +61,11 @@ static bool set_up(PgConn *conn)
 {
     PQsetNoticeProcessor(conn->pg, quiet, NULL);
     PGresult *result = PQexec(conn->pg, SETTINGS);
-    bool is_set = PQresultStatus(result) == PGRES_COMMAND_OK;
+    bool is_set = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1;
 
+    if (is_set) {
+        snprintf(conn->server_run, sizeof conn->server_run, "%s", PQgetvalue(result, 0, 0));
+    }
     PQclear(result);
     return is_set && PQenterPipelineMode(conn->pg);
 }

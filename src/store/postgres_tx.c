@@ -235,18 +235,21 @@ static Fate fate_read(PgConn *conn, const char *transaction_id)
 }
 
 // The connection broke while the commit was on its way: the server knows what became of it, as soon
-// as it can be asked (decision 49).
-static Fate fate_ask(PostgresStore *store, const char *transaction_id)
+// as it can be asked (decision 49), if it has not been started anew meanwhile.
+static Fate fate_ask(const PgConn *lost)
 {
     Fate fate = UNKNOWN;
+    bool is_same_run = true;
 
-    for (int i = 0; transaction_id[0] && i < ASK_TIMES && fate == UNKNOWN; i++) {
+    for (int i = 0; lost->transaction_id[0] && i < ASK_TIMES && fate == UNKNOWN && is_same_run;
+         i++) {
         PgConn *conn = NULL;
         if (i) {
             nanosleep(&(struct timespec){.tv_nsec = (long)ASK_AGAIN_MS * 1000000}, NULL);
         }
-        if (!pg_conn_open(store, &conn)) {
-            fate = fate_read(conn, transaction_id);
+        if (!pg_conn_open(lost->store, &conn)) {
+            is_same_run = strcmp(conn->server_run, lost->server_run) == 0;
+            fate = is_same_run ? fate_read(conn, lost->transaction_id) : UNKNOWN;
             pg_conn_close(conn);
         }
     }
@@ -256,7 +259,7 @@ static Fate fate_ask(PostgresStore *store, const char *transaction_id)
 static Err *commit_lost(Tx *tx)
 {
     PgConn *conn = tx->conn;
-    Fate fate = fate_ask(conn->store, conn->transaction_id);
+    Fate fate = fate_ask(conn);
 
     log_line(LOG_WARN, "store", "the connection broke in a commit; transaction %s %s",
              conn->transaction_id,

@@ -33,6 +33,7 @@ class Server:
         self._folder = tempfile.TemporaryDirectory(prefix="octavo-test-")
         self.folder = pathlib.Path(self._folder.name)
         self.store = store or self._new_store()
+        self._drops_store = store is None and self.store[0] == "--database"
         self.options = ["--login.rounds=100", "--test.hooks=on", *options]
         self.process = None
         self.log = []
@@ -74,8 +75,12 @@ class Server:
             try:
                 self.process.wait(40)
             except subprocess.TimeoutExpired:
-                self.process.kill()
+                self.kill()
         return self.process.returncode if self.process else None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
 
     def restart(self):
         assert self.stop() == 0
@@ -85,7 +90,7 @@ class Server:
         """A server that ends badly fails its tests: a leak, a crash, a sanitizer's complaint."""
         code = self.stop()
         assert code in (0, None), f"exit code {code}: {''.join(self.log[-60:])}"
-        if self.store[0] == "--database":
+        if self._drops_store:
             postgres.drop_database(self.store[1])
         self._folder.cleanup()
 

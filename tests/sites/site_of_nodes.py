@@ -1,0 +1,300 @@
+"""Several nodes on one PostgreSQL database, load for them, and what may stand between them."""
+
+import csv
+import itertools
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import requests
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "api")]
+
+import octavo  # noqa: E402
+import postgres  # noqa: E402
+
+RECOVERY_S = 10
+
+
+def run(*words, **more):
+    return subprocess.run([octavo.program(), *map(str, words)], capture_output=True, text=True,
+                          timeout=300, check=False, **more)
+
+
+class Node(octavo.Server):
+    """One process of a site, always at the same address, started as often as a test likes."""
+
+    def __init__(self, url, options=()):
+        self.port = postgres.free_port()
+        super().__init__([f"--http.listen=127.0.0.1:{self.port}", *options], ["--database", url])
+
+    def serves(self):
+        try:
+            return requests.get(self.admin_url + "/octavo/health/ready", timeout=5).ok
+        except requests.exceptions.RequestException:
+            return False
+
+    def metrics(self):
+        return requests.get(self.admin_url + "/octavo/metrics", timeout=5).text
+
+
+class Site:
+    """Nodes as one: every call goes to the next of them."""
+
+    def __init__(self, nodes):
+        self.nodes = nodes
+        self._turn = itertools.cycle(nodes)
+
+    @property
+    def url(self):
+        return next(self._turn).url
+
+
+class Proxy:
+    """Between a node and its database. Cuts connections when told, or around a COMMIT."""
+
+    def __init__(self, port):
+        self.target = ("127.0.0.1", port)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.pairs = set()
+        self.is_open = True
+        self.cut_at_commit = None  # "before" or "after" the database has it; for one commit
+        self.mark = b""            # of a transaction that carried these bytes
+        self.is_last = False       # after that nothing comes through until it is mended
+        self.cuts = 0
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            if not self.is_open:
+                client.close()
+                continue
+            try:
+                server = socket.create_connection(self.target, timeout=5)
+            except OSError:
+                client.close()
+                continue
+            server.settimeout(None)
+            pair = (client, server)
+            self.pairs.add(pair)
+            for ends in (pair, pair[::-1]):
+                threading.Thread(target=self._pass_on, args=(pair, *ends), daemon=True).start()
+
+    def _pass_on(self, pair, source, target):
+        carried = b""  # by the transaction so far
+        try:
+            while data := source.recv(65536):
+                carried += data if source is pair[0] else b""
+                cut = b"commit\0" in data and self.mark in carried and self._take_cut()
+                carried = carried[carried.rfind(b"commit\0") + 1:]
+                if cut != "before":
+                    target.sendall(data)
+                if cut:
+                    # The answer to it is not passed on.
+                    pair[0].close()
+                    time.sleep(0.3)
+                    break
+        except OSError:
+            pass
+        self._close(pair)
+
+    def _take_cut(self):
+        cut, self.cut_at_commit = self.cut_at_commit, None
+        self.cuts += cut is not None
+        self.is_open = self.is_open and not (cut and self.is_last)
+        return cut
+
+    def _close(self, pair):
+        self.pairs.discard(pair)
+        for end in pair:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            end.close()
+
+    def cut(self):
+        """Every connection ends, and no new one comes through."""
+        self.is_open = False
+        for pair in list(self.pairs):
+            self._close(pair)
+
+    def mend(self):
+        self.is_open, self.is_last = True, False
+
+    def close(self):
+        self.listener.close()
+        self.cut()
+
+
+class Nginx:
+    """The example of the documentation in front of these nodes."""
+
+    FAIL_TIMEOUT_S = 1
+
+    def __init__(self, nodes):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="octavo-nginx-"))
+        self.port = postgres.free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        text = (ROOT / "docs" / "examples" / "nginx.conf").read_text()
+        servers = "\n".join(f"        server 127.0.0.1:{node.port} max_fails=1 "
+                            f"fail_timeout={self.FAIL_TIMEOUT_S}s;"
+                            for node in nodes)
+        text, found = re.subn(r"( *server node\d\.example:9130.*\n)+", servers + "\n", text)
+        assert found == 1
+        text, found = re.subn(r"listen 80;", f"listen 127.0.0.1:{self.port};", text)
+        assert found == 1
+        config = self.folder / "nginx.conf"
+        config.write_text(f"daemon off; pid {self.folder}/pid; error_log {self.folder}/error.log;\n"
+                          + text)
+        found = shutil.which("nginx") or "/usr/sbin/nginx"
+        self.process = subprocess.Popen([found, "-p", str(self.folder), "-c", str(config)],
+                                        stderr=subprocess.PIPE, text=True)
+        octavo.wait_until(self._listens)
+
+    def _listens(self):
+        assert self.process.poll() is None, self.process.stderr.read()
+        with socket.socket() as one:
+            return one.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        shutil.rmtree(self.folder)
+
+
+class Desk:
+    """Where check-outs of the prepared library are done: a URL that may be a node's or nginx's."""
+
+    def __init__(self, url, inputs):
+        self.url = url
+        self.inputs = inputs
+        self.session = requests.Session()
+        self.headers = {"x-okapi-tenant": "diku"}
+
+    def log_in(self):
+        answer = self.session.post(self.url + "/authn/login", headers=self.headers, timeout=30,
+                                   json={"username": "diku_admin", "password": "admin"})
+        assert answer.status_code == 201, answer.text
+        self.headers["x-okapi-token"] = answer.headers["x-okapi-token"]
+        return self
+
+    def beside(self, url=None):
+        """The same person at another machine."""
+        other = Desk(url or self.url, self.inputs)
+        other.headers = self.headers
+        return other
+
+    def list(self, name):
+        with open(self.inputs / name, encoding="utf-8") as file:
+            return [line[0] for line in csv.reader(file, delimiter=";")]
+
+    def get(self, path, **query):
+        answer = self.session.get(self.url + path, params=query, headers=self.headers, timeout=30)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def post(self, path, body, **headers):
+        return self.session.post(self.url + path, json=body, timeout=60,
+                                 headers={**self.headers, **headers})
+
+    def check_out(self, item, user, **headers):
+        return self.post("/circulation/check-out-by-barcode",
+                         {"itemBarcode": item, "userBarcode": user,
+                          "servicePointId": self.list("service_point.csv")[0]}, **headers)
+
+    def loans_of(self, barcode):
+        item = self.get("/item-storage/items", query=f'barcode=="{barcode}"')["items"][0]
+        return item, self.get("/loan-storage/loans", query=f'itemId=={item["id"]}',
+                              limit=10)["loans"]
+
+
+class Load:
+    """Desks that lend one item after the other, and a log of what they were told."""
+
+    def __init__(self, desks):
+        items, self.users = desks[0].list("available.csv"), desks[0].list("user_barcodes.csv")
+        self.ends = threading.Event()
+        self.lent = {}     # item: loan id that was confirmed
+        self.refused = {}  # item: status and text of a 5xx
+        self.silent = []   # items of calls without an answer
+        self.wrong = []    # answers that should never be
+        self.times = []    # when a loan was confirmed
+        self.threads = [threading.Thread(target=self._work, args=(desk, items[n::len(desks)], n))
+                        for n, desk in enumerate(desks)]
+        for thread in self.threads:
+            thread.start()
+
+    def _work(self, desk, items, number):
+        for place, item in enumerate(items):
+            if self.ends.is_set():
+                return
+            try:
+                self._note(item, desk.check_out(item, self.users[(number * 37 + place) % 400]))
+            except requests.exceptions.RequestException:
+                self.silent.append(item)
+                time.sleep(0.05)
+
+    def _note(self, item, answer):
+        if answer.status_code == 201:
+            self.lent[item] = answer.json()["id"]
+            self.times.append(time.monotonic())
+        elif answer.status_code in (500, 502, 503, 504):
+            self.refused[item] = (answer.status_code, answer.text)
+            time.sleep(0.05)
+        else:
+            self.wrong.append(f"{answer.status_code} {answer.text[:300]}")
+
+    def wait(self, loans, seconds=60):
+        """Until so many more are confirmed."""
+        wanted = len(self.lent) + loans
+        octavo.wait_until(lambda: len(self.lent) >= wanted or self.wrong, seconds)
+        return self
+
+    def pause_after(self, moment):
+        """Seconds from the moment to the next confirmed loan."""
+        return min((t for t in self.times if t > moment), default=moment + 3600) - moment
+
+    def stop(self):
+        self.ends.set()
+        for thread in self.threads:
+            thread.join()
+        assert self.wrong == []
+        return self
+
+    def must_be_kept(self, desk):
+        """Acknowledged: there, once. Not acknowledged: there as a whole, or not at all."""
+        unclear = [*self.silent, *self.refused]
+        for item in [*list(self.lent)[-300:], *unclear]:
+            record, loans = desk.loans_of(item)
+            assert record["status"]["name"] == ("Checked out" if loans else "Available"), item
+            if item in self.lent:
+                assert [loan["id"] for loan in loans] == [self.lent[item]], item
+            elif "nothing was stored" in self.refused.get(item, ("", ""))[1]:
+                assert loans == [], item
+            assert len(loans) <= 1, item
+
+
+def copy_out(url, folder):
+    """The site's library as a data directory."""
+    done = run("migrate", "--from", url, "--to", f"sqlite:{folder}")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def must_be_whole(url):
+    with tempfile.TemporaryDirectory() as folder:
+        copy_out(url, folder)
+        done = run("bench", "data", "check", "--data", folder)
+        assert done.returncode == 0, done.stdout + done.stderr
