@@ -70,10 +70,19 @@ typedef struct {
     int attempts;
 } Turn;
 
+// What a timer that ran knows: it has nothing to do while the database stays as it is.
+typedef struct {
+    bool is_known;
+    uint64_t change; // of the database, before it ran
+    Time until;      // by the wall clock
+} Rest;
+
 typedef struct {
     Timer timer;
     Time due_at;  // by the monotonic clock; NEVER: switched off, or by cron
     Time cron_at; // by the wall clock
+    Rest rest;
+    bool goes_along; // because another one opened the tenant
 } TimerEntry;
 
 typedef struct Work {

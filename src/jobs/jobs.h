@@ -60,7 +60,13 @@ typedef struct {
     Err *(*run)(Db *db, Time now); // opens its own transactions
     const char *cron;              // instead of every_s: minute hour day month weekday, "0 2 * * *"
     const char *zone;              // of cron; NULL = UTC
+    // While nothing of the tenant's data changes, it need not run before *at (INT64_MAX: never), so
+    // that an idle tenant's files stay closed. NULL: it runs every time.
+    Err *(*due)(Db *db, Time now, Time *at);
 } Timer;
+
+// For work that goes by many rules: an hour later.
+WARN_UNUSED Err *timer_due_in_an_hour(Db *db, Time now, Time *at);
 
 // The first time after `after` that fits; 0 if the text is none or nothing fits within five years.
 Time cron_next(const char *cron, const char *zone, Time after);

@@ -10,6 +10,7 @@
 enum {
     ROOM_FIRST = 16,
     LOOK_AGAIN_MS = 5 * SECOND_MS,   // at jobs, after an error
+    GO_ALONG_MS = 45 * MINUTE_MS,    // who would open the tenant so soon runs with who opens it
     CLOCK_CHECK_MS = 60 * SECOND_MS, // the wall clock may be set
 };
 
@@ -62,6 +63,7 @@ void jobs_timer(Scheduler *scheduler, Str tenant, const Timer *timer)
         entry = entry_add(scheduler, work);
     }
     entry->timer = *timer;
+    entry->rest = (Rest){0};
     plan(entry);
     pthread_cond_signal(&scheduler->timer_wake);
     pthread_mutex_unlock(&scheduler->lock);
@@ -115,7 +117,39 @@ static Due due_first(Scheduler *scheduler)
     return due;
 }
 
-static void run_timer(Scheduler *scheduler, const char *tenant, const Timer *timer)
+Err *timer_due_in_an_hour(Db *db, Time now, Time *at)
+{
+    (void)db;
+    *at = now + HOUR_MS;
+    return NULL;
+}
+
+// The tenant's data are as they were. Asks no file of it.
+static bool is_unchanged(Scheduler *scheduler, const char *tenant, const Rest *rest)
+{
+    uint64_t change = 0;
+    Db *db = NULL;
+
+    return rest->is_known && db_open(scheduler->store, str_of(tenant), false, &db) == NULL &&
+           db_change(db, &change) && change == rest->change;
+}
+
+static Err *run_and_rest(Db *db, const Timer *timer, Rest *rest)
+{
+    Time now = time_now(), until = 0;
+    uint64_t change = 0;
+    bool is_told = db_change(db, &change);
+
+    *rest = (Rest){0};
+    TRY(timer->run(db, now));
+    if (timer->due && is_told) {
+        TRY(timer->due(db, now, &until));
+        *rest = (Rest){true, change, until};
+    }
+    return NULL;
+}
+
+static void run_timer(Scheduler *scheduler, const char *tenant, const Timer *timer, Rest *rest)
 {
     Db *db = NULL;
     bool is_gone = false;
@@ -126,11 +160,50 @@ static void run_timer(Scheduler *scheduler, const char *tenant, const Timer *tim
         return;
     }
     if (!err) {
-        err = timer->run(db, time_now());
+        err = run_and_rest(db, timer, rest);
     }
     if (err) {
         log_line(LOG_WARN, "jobs", "timer %s of %s failed: " STR_FMT, timer->name, tenant,
                  STR_ARG(err->message));
+    }
+}
+
+// An idle tenant is open now: timers that would open it again soon run too.
+static void others_go_along(Work *work, const TimerEntry *by)
+{
+    for (size_t i = 0; i < work->timer_count; i++) {
+        TimerEntry *other = &work->timers[i];
+        if (other != by && other->timer.due && other->due_at != NEVER &&
+            (!other->rest.is_known || other->rest.until < time_now() + GO_ALONG_MS)) {
+            other->due_at = clock_ms();
+            other->goes_along = true;
+        }
+    }
+}
+
+// With the lock held, which is given back while it runs.
+static void run_entry(Scheduler *scheduler, Work *work, TimerEntry *entry)
+{
+    Timer timer = entry->timer;
+    Rest rest = entry->rest;
+    bool goes_along = entry->goes_along;
+
+    entry->goes_along = false;
+    plan(entry);
+    pthread_mutex_unlock(&scheduler->lock);
+    bool is_idle = !rest.is_known || is_unchanged(scheduler, work->tenant, &rest);
+    bool has_run = !is_idle || !rest.is_known || time_now() >= rest.until;
+    if (has_run) {
+        meter_route(timer.name);
+        run_timer(scheduler, work->tenant, &timer, &rest);
+    }
+    pthread_mutex_lock(&scheduler->lock);
+    entry = has_run ? entry_of(work, timer.name) : NULL; // the list may be another one
+    if (entry) {
+        entry->rest = rest;
+        if (is_idle && rest.is_known && !goes_along) {
+            others_go_along(work, entry);
+        }
     }
 }
 
@@ -164,12 +237,7 @@ static void run_due(Scheduler *scheduler, const Due *due)
     work_use(work);
     meter_begin_alone(meter_of("jobs"));
     if (due->entry) {
-        Timer timer = due->entry->timer;
-        plan(due->entry);
-        pthread_mutex_unlock(&scheduler->lock);
-        meter_route(timer.name);
-        run_timer(scheduler, work->tenant, &timer);
-        pthread_mutex_lock(&scheduler->lock);
+        run_entry(scheduler, work, due->entry);
     } else {
         work->jobs_at = NEVER; // who enqueues meanwhile sets it again
         pthread_mutex_unlock(&scheduler->lock);

@@ -167,6 +167,9 @@ WARN_UNUSED Err *db_drop(Store *store, Str name);
 // Names of all tenant databases.
 WARN_UNUSED Err *db_names(Store *store, StrList *names);
 Str db_name(const Db *db);
+// A number that a committed change of the database alters; opens nothing. False where other
+// processes may change it too.
+bool db_change(const Db *db, uint64_t *out);
 // Adds tables, columns and indexes that the collections need and lacks; refills side columns whose
 // descriptor changed. Idempotent.
 WARN_UNUSED Err *db_migrate(Db *db, const Collection *const *collections, size_t n);

@@ -251,6 +251,12 @@ Store *db_store(const Db *db)
     return db->store;
 }
 
+bool db_change(const Db *db, uint64_t *out)
+{
+    *out = db->generation;
+    return str_is_empty(db->store->options.url);
+}
+
 uint64_t db_generation(const Db *db)
 {
     return db->generation;

@@ -184,6 +184,44 @@ static void a_timer_runs_again_after_an_error_and_never_overlaps(void **state)
     assert_int_equal(runs, before);
 }
 
+static Err *tock(Db *db, Time now)
+{
+    Docs docs = {0};
+
+    (void)now;
+    runs++;
+    return tx_run(db, &(TxOptions){.kind = READ}, read_jobs, &docs);
+}
+
+static _Atomic Time due_in;
+
+static Err *tock_due(Db *db, Time now, Time *at)
+{
+    (void)db;
+    *at = now + due_in;
+    return NULL;
+}
+
+static void a_timer_rests_while_nothing_changes_and_the_files_close(void **state)
+{
+    World *world = *state;
+
+    runs = 0;
+    due_in = HOUR_MS;
+    jobs_timer(world->scheduler, S("diku"),
+               &(Timer){"tock", .every_s = 1, .run = tock, .due = tock_due});
+    jobs_begin(world->scheduler);
+    assert_soon(runs == 1);
+    assert_soon(store_figures(world->store).databases_open == 0);
+    usleep(1500000);
+    assert_int_equal(runs, 1);
+    assert_int_equal(store_figures(world->store).databases_open, 0);
+    // A change ends the rest; so does the time that the timer named.
+    due_in = SECOND_MS / 2;
+    order(world->db, time_now() + HOUR_MS, 3);
+    assert_soon(runs >= 3);
+}
+
 static void a_timer_without_period_never_runs(void **state)
 {
     World *world = *state;
@@ -241,6 +279,7 @@ int main(void)
         CASE(a_job_of_an_earlier_run_is_found),
         CASE(idle_tenants_are_not_opened),
         CASE(a_timer_runs_again_after_an_error_and_never_overlaps),
+        CASE(a_timer_rests_while_nothing_changes_and_the_files_close),
         CASE(a_timer_without_period_never_runs),
         cmocka_unit_test(cron_texts_give_the_next_time),
         cmocka_unit_test(cron_texts_that_are_none_give_no_time),

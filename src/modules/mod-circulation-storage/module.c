@@ -116,8 +116,10 @@ static const struct Subscription subscribes[] = {
 };
 
 static const Timer timers[] = {
-    {"scheduled-request-expiration", "/scheduled-request-expiration", 120, requests_expire_run},
-    {"tlr-feature-toggle-job", "/tlr-feature-toggle-job/start", 300, tlr_jobs_run},
+    {"scheduled-request-expiration", "/scheduled-request-expiration", 120, requests_expire_run,
+     .due = timer_due_in_an_hour},
+    {"tlr-feature-toggle-job", "/tlr-feature-toggle-job/start", 300, tlr_jobs_run,
+     .due = timer_due_in_an_hour},
     {0},
 };
 

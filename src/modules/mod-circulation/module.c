@@ -138,14 +138,16 @@ static const Route handler_routes[] = {
 };
 
 static const Timer timers[] = {
-    {"age-to-lost", "/circulation/scheduled-age-to-lost", 1800, age_to_lost_run},
+    {"age-to-lost", "/circulation/scheduled-age-to-lost", 1800, age_to_lost_run,
+     .due = timer_due_in_an_hour},
     {"lost-items-bill", "/circulation/scheduled-age-to-lost-fee-charging", 2100,
-     lost_items_bill_run},
+     lost_items_bill_run, .due = timer_due_in_an_hour},
     {"actual-costs-expire", "/circulation/actual-cost-expiration-by-timeout", 1200,
-     actual_costs_expire_run},
+     actual_costs_expire_run, .due = timer_due_in_an_hour},
     {"sessions-expire", "/circulation/notice-session-expiration-by-timeout", 180,
-     sessions_expire_run},
-    {"loans-anonymize", "/circulation/scheduled-anonymize-processing", 3600, loans_anonymize_run},
+     sessions_expire_run, .due = timer_due_in_an_hour},
+    {"loans-anonymize", "/circulation/scheduled-anonymize-processing", 3600, loans_anonymize_run,
+     .due = timer_due_in_an_hour},
     {0},
 };
 

@@ -12,6 +12,8 @@ Err *users_delete_many(Req *req);
 Err *users_expire_post(Req *req);
 // Deactivates the users whose time is over, in transactions of its own.
 WARN_UNUSED Err *users_expire(Db *db, Time now);
+// When the next one expires.
+WARN_UNUSED Err *users_expire_due(Db *db, Time now, Time *at);
 Err *nothing_to_do(Req *req);
 
 // satellites.c

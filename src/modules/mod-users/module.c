@@ -84,7 +84,7 @@ static Err *tenant_init(Tx *tx, const TenantInit *init)
 }
 
 static const Timer timers[] = {
-    {"expire-users", "/users/expire/timer", 60, users_expire},
+    {"expire-users", "/users/expire/timer", 60, users_expire, .due = users_expire_due},
     {0},
 };
 

@@ -80,6 +80,26 @@ Err *users_expire(Db *db, Time now)
     return NULL;
 }
 
+static Err *take_time(const Row *row, void *at)
+{
+    *(Time *)at = row_int(row, 0);
+    return NULL;
+}
+
+static Err *find_next(Tx *tx, void *at)
+{
+    return tx_rows(tx,
+                   "select expires_at from users where is_active = 1 and expires_at >= $1 "
+                   "order by expires_at limit 1",
+                   ARGS(A_INT(tx_now(tx))), take_time, at);
+}
+
+Err *users_expire_due(Db *db, Time now, Time *at)
+{
+    *at = INT64_MAX;
+    return tx_run(db, &(TxOptions){.kind = READ, .now = now}, find_next, at);
+}
+
 Err *users_expire_post(Req *req)
 {
     TRY(users_expire(tenant_db(req->tenant), req->now));
