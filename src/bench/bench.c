@@ -20,6 +20,7 @@ static const struct {
     {"compare", bench_compare, "compare two stored results"},
     {"play", bench_play, "run one load plan against a server"},
     {"data", bench_data, "make a library by recipe, restore it, check it"},
+    {"selfcheck", bench_selfcheck, "measure the load driver itself"},
     {"floor", bench_floor, "measure what one check-out costs at least on this machine"},
     {"list", bench_list, "names of plans and experiments, results that are there"},
 };
@@ -40,7 +41,7 @@ int bench_main(int argc, char **argv)
     }
     fprintf(out, "octavo bench COMMAND ...; each has its own --help\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
     }
     return is_help ? 0 : 3;
 }

@@ -12,6 +12,8 @@ int bench_check(int argc, char **argv);
 int bench_plan(int argc, char **argv);
 int bench_list(int argc, char **argv);
 int bench_note(int argc, char **argv);
+// octavo bench selfcheck: speed and truth of the load driver.
+int bench_selfcheck(int argc, char **argv);
 // octavo bench play: runs one load plan against a server.
 int bench_play(int argc, char **argv);
 // octavo bench report, compare: reports of stored results.

@@ -300,9 +300,7 @@ static void read_run_workload(Reader *reader, Str path, const Json *entry, RunWo
     *out = (RunWorkload){.workload = find_workload(reader->experiment, workload),
                          .load = find_load(reader->experiment, load),
                          .set = set,
-                         .start_offset_s = json_number(entry, "start_offset_s", 0),
-                         .repeat = json_int(entry, "repeat", 0),
-                         .pause_s = json_number(entry, "pause_s", 0)};
+                         .start_offset_s = json_number(entry, "start_offset_s", 0)};
     if (!out->workload) {
         problem(reader, str_fmt(STR_FMT ".workload: there is no workload \"" STR_FMT "\"",
                                 STR_ARG(path), STR_ARG(workload)));
@@ -446,6 +444,41 @@ Err *experiment_profiles(const char *name_or_file, StrList *out)
         str_list_add(out, json_key(profile));
     }
     return NULL;
+}
+
+// Keys of job workloads and of answers checked against a data set.
+Err *experiment_can_run(const Experiment *experiment)
+{
+    static const char *const of_workloads[] = {"verify", "data", "poll_s", "stuck_after_s"};
+    static const char *const of_runs[] = {"set", "repeat", "pause_s"};
+    StrList problems = {0};
+
+    JSON_EACH(workload, json_get(experiment->json, "workload"))
+    {
+        for (size_t i = 0; i < sizeof of_workloads / sizeof *of_workloads; i++) {
+            if (json_has(workload, of_workloads[i])) {
+                str_list_add(&problems,
+                             str_fmt("workload." STR_FMT ".%s: cannot be run by this version",
+                                     STR_ARG(json_key(workload)), of_workloads[i]));
+            }
+        }
+    }
+    JSON_EACH(run, json_get(experiment->json, "run"))
+    {
+        size_t number = 0;
+        JSON_EACH(entry, json_get(run, "workloads"))
+        {
+            for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++) {
+                if (json_has(entry, of_runs[i])) {
+                    str_list_add(&problems, str_fmt("run." STR_FMT ".workloads[%zu].%s: cannot be "
+                                                    "run by this version",
+                                                    STR_ARG(json_key(run)), number, of_runs[i]));
+                }
+            }
+            number++;
+        }
+    }
+    return problems_err(&problems);
 }
 
 const Configuration *experiment_baseline(const Experiment *experiment)

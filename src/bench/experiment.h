@@ -29,8 +29,6 @@ typedef struct {
     const Load *load;
     Str set; // named data set
     double start_offset_s;
-    int64_t repeat; // 0 = until the end
-    double pause_s;
 } RunWorkload;
 
 typedef struct {
@@ -107,6 +105,9 @@ WARN_UNUSED Err *experiment_read(Str text, Str profile, Experiment **out);
 WARN_UNUSED Err *experiment_profiles(const char *name_or_file, StrList *out);
 // A server that is not the lab's has one configuration only: the baseline is kept.
 void experiment_use_url(Experiment *experiment, Str url);
+// What the file asks for and this program cannot do: such an experiment is checked and planned, but
+// not run. Errors: 400 with a line for each.
+WARN_UNUSED Err *experiment_can_run(const Experiment *experiment);
 const Configuration *experiment_baseline(const Experiment *experiment);
 // The cells in the order they are run.
 CellPlan experiment_cells(const Experiment *experiment);

@@ -486,6 +486,7 @@ static Err *run_experiment(Lab *lab, const RunOptions *options, int *code)
     if (options->url.len) {
         experiment_use_url(experiment, options->url);
     }
+    TRY(experiment_can_run(experiment));
     lab->experiment = experiment;
     lab->plan = experiment_cells(experiment);
     lab->is_lenient = options->is_forced || str_eq(options->profile, S("smoke"));

@@ -95,7 +95,7 @@ def test_list_names_plans_experiments_and_results(tmp_path):
     assert "none" in done.stdout
 
 
-@pytest.mark.parametrize("command", ["run", "check", "plan", "list", "note"])
+@pytest.mark.parametrize("command", ["run", "check", "plan", "list", "note", "selfcheck"])
 def test_every_command_explains_itself(command):
     done = bench(command, "--help")
     assert done.returncode == 0 and f"octavo bench {command}" in done.stdout

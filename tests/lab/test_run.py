@@ -162,6 +162,26 @@ def test_a_time_limit_leaves_the_rest_undone(lab):
     assert "time limit" in lab.cells()[-1]["reasons"][0]
 
 
+@pytest.mark.parametrize("name, key", [("perf-893", "workloads[1].repeat"),
+                                       ("perf-932", "workload.batch.verify")])
+def test_what_cannot_be_run_is_refused_by_its_path(name, key, tmp_path):
+    done = bench("run", name, "--profile", "smoke", "--lab.dir", tmp_path)
+    assert done.returncode == 3 and key in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_arms_that_export_reach_the_collector_and_the_others_do_not(lab):
+    definition = experiment(
+        target={"managed": True, "otlp_sink": True},
+        configuration={
+            "off": {"baseline": True, "options": {"observability.level": "off"}},
+            "on": {"options": {"observability.level": "full",
+                               "observability.sample_percent": 100}}})
+    assert lab.run(definition).returncode == 0, lab.done.stdout
+    spans = [cell["processes"][1]["spans"] for cell in lab.cells()]
+    assert spans[0] == 0 and spans[1] > 100
+
+
 # -------------------------------------------------------------------------------------------------
 # Servers that are not the lab's
 
@@ -184,6 +204,7 @@ def test_a_stranger_is_measured_without_any_call_of_our_own(lab, stranger):
     done = lab.run(strange(stranger, lab.folder))
     assert done.returncode == 0, done.stdout + done.stderr
     assert set(stranger.paths) == {"/things"}
+    assert list((lab.folder / "lab").glob("*/report.html"))
     cell = lab.cells()[0]
     assert transactions(cell)[0]["ok"]
     assert {s["group"] for s in cell["series"]} == {"driver", "host"}
