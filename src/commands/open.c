@@ -12,6 +12,7 @@
 
 enum {
     READERS_MAX = 64,
+    READ_LIMIT_MS = 10000, // of those who are served; commands take their time
 };
 
 // What the process may use: the control group's limit, else the machine's memory.
@@ -150,6 +151,7 @@ Err *command_open(const CommandLine *line, bool background, App *app)
         .cache_bytes = cache_bytes(line->config),
         .readers_max = READERS_MAX,
         .connections = (int)config_int(line->config, "database.connections"),
+        .read_limit_ms = background ? READ_LIMIT_MS : 0,
     };
     TRY(arm_fault(line->config, &options));
     *app = (App){.modules = all_modules, .config = line->config, .started_at = time_now()};

@@ -37,6 +37,7 @@ typedef struct Conn {
     SqliteDb *owner;
     bool is_bad; // to be closed instead of used again
     int64_t used_ns;
+    int64_t deadline_ns; // of the statement that reads; 0 = none
     int cache_kib;
     struct Conn *newer, *older; // among the idle readers
     int statement_count;

@@ -13,6 +13,7 @@ enum {
     BUSY_TIMEOUT_MS = 5000, // also for readers: recovery of the log answers "busy" meanwhile
     READER_CACHE_KIB = 2048,
     READER_WAIT_S = 5,
+    STEPS_BETWEEN_LOOKS = 10000, // of a statement, at its deadline: less than a millisecond
     WRITER_CACHE_MIN_KIB = 2048,
     WRITER_CACHE_MAX_KIB = 32 * 1024,
 };
@@ -32,8 +33,10 @@ Err *sqlite_err(sqlite3 *handle, int code, const char *doing)
                  handle ? sqlite3_errmsg(handle) : "");
         return err_text(500, "The disk reports an error; nothing was stored");
     case SQLITE_BUSY:
-    case SQLITE_INTERRUPT:
         return err_text(503, "The database is busy, try again");
+    case SQLITE_INTERRUPT:
+        log_line(LOG_WARN, "store", "stopped, it took too long: %s", doing);
+        return err_text(503, "The query takes too long: ask for less");
     case SQLITE_TOOBIG:
         return err_text(413, "The answer or the record is too large");
     default:
@@ -142,6 +145,13 @@ static int set_up(Conn *conn, ConnKind kind)
     return set_up_writer(conn);
 }
 
+static int is_late(void *context)
+{
+    const Conn *conn = context;
+
+    return conn->deadline_ns && clock_ns() > conn->deadline_ns;
+}
+
 Err *conn_open(SqliteDb *db, ConnKind kind, Conn **out)
 {
     int flags = kind == CONN_READER   ? SQLITE_OPEN_READONLY
@@ -158,6 +168,7 @@ Err *conn_open(SqliteDb *db, ConnKind kind, Conn **out)
                         flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, db->store->vfs);
     if (code == SQLITE_OK) {
         sqlite3_extended_result_codes(conn->handle, 1);
+        sqlite3_progress_handler(conn->handle, STEPS_BETWEEN_LOOKS, is_late, conn);
         code = set_up(conn, kind);
     }
     if (code != SQLITE_OK) {

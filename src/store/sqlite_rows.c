@@ -162,6 +162,16 @@ static Err *row_take(Tx *tx, const Row *row, Err *(*each)(const Row *, void *), 
     return err;
 }
 
+// A query that never ends would keep its snapshot, and with it the log of the database, for ever
+// (decision 42), or everybody who wants to write. 0 = it may take as long as it likes.
+static int64_t read_deadline_ns(const Tx *tx)
+{
+    int64_t limit_ns = tx->db->store->options.read_limit_ms * (int64_t)1000000;
+
+    // The reads of a snapshot together; of a writer, who may have much to do, each.
+    return limit_ns ? (tx->kind == READ ? tx->begun_ns : clock_ns()) + limit_ns : 0;
+}
+
 Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
                  void *context)
 {
@@ -172,16 +182,20 @@ Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, v
     Err *err = NULL;
     int code = SQLITE_ROW;
 
+    Conn *conn = tx->conn;
+    int64_t outer_ns = conn->deadline_ns; // of the statement whose row is looked at
+    conn->deadline_ns = stmt->is_write ? 0 : read_deadline_ns(tx);
     while (!err && (code = sqlite3_step(stmt->handle)) == SQLITE_ROW) {
         err = row_take(tx, &row, each, context);
         rows++;
     }
+    conn->deadline_ns = outer_ns;
     if (!err && code != SQLITE_DONE) {
         err = statement_failed(tx, code, sql);
     }
     statement_ended(tx, stmt->shape, begun, rows);
     tx->cost.steps += sqlite3_stmt_status(stmt->handle, SQLITE_STMTSTATUS_VM_STEP, true);
-    stmt_put(tx->conn, stmt);
+    stmt_put(conn, stmt);
     return err;
 }
 

@@ -151,6 +151,7 @@ typedef struct {
     int readers_max;     // reader connections for all tenants together
     int connections;     // to the other backend, for all tenants together; 0 = 20
     bool faults;         // debug build: the fault layer stands under the database files
+    int read_limit_ms;   // what a snapshot may be read, or one query of a writer: 503; 0 = no end
     int idle_close_ms;   // a database not used for so long closes its files; 0 = 60,000
     bool beside_server;  // reads and backups only, while another process serves the directory
     bool is_building;    // worth nothing until it is complete: nothing is synced, memory is used

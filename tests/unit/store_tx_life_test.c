@@ -255,6 +255,38 @@ static Err *outer(const Row *row, void *context)
                    context);
 }
 
+static Err *ignore_row(const Row *row, void *context)
+{
+    (void)row, (void)context;
+    return NULL;
+}
+
+static void a_query_without_end_is_stopped_and_harms_nobody(void **state)
+{
+    static const char endless[] = "with recursive n(i) as (select 1 union all select i + 1 from n) "
+                                  "select count(*) from n";
+    World *world = *state;
+    StoreOptions options = {.dir = str_of(world->dir), .readers_max = 4, .read_limit_ms = 50};
+    Tx *tx = NULL;
+
+    only_embedded();
+    log_set(LOG_OFF, false);
+    store_close(world->store);
+    assert_ok(store_open(&options, &world->store));
+    assert_ok(db_open(world->store, S("diku"), false, &world->db));
+    for (TxKind kind = READ; kind <= WRITE; kind++) {
+        assert_ok(tx_begin(world->db, &(TxOptions){.kind = kind}, &tx));
+        Err *err = kind == WRITE ? counter_add(tx, "a", 1) : NULL;
+        assert_ok(err);
+        err = tx_rows(tx, endless, NO_ARGS, ignore_row, NULL);
+        assert_non_null(err);
+        assert_int_equal(err->status, 503);
+        counter_in(tx, "a"); // the transaction goes on
+        assert_ok(tx_commit(tx));
+    }
+    assert_int_equal(counter(world, "a"), 1);
+}
+
 static void a_callback_may_run_the_same_statement(void **state)
 {
     World *world = *state;
@@ -282,6 +314,7 @@ int main(void)
         TEST(sequences_go_on_and_roll_back),
         TEST(statements_and_round_trips_are_counted),
         TEST(like_tells_cases_apart_and_parameters_repeat),
+        TEST(a_query_without_end_is_stopped_and_harms_nobody),
         TEST(a_callback_may_run_the_same_statement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
