@@ -137,7 +137,7 @@ static void field_look_at(Head *head, const NameValue *field, size_t *host_count
     case 'x':
         head->is_forwarded =
             head->is_forwarded ||
-            (field->name.len > prefix && strncasecmp(field->name.at, forwarded, prefix) == 0);
+            (field->name.len >= prefix && strncasecmp(field->name.at, forwarded, prefix) == 0);
         break;
     default:
         break;

@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     (void)req_cookie(&req, "folioAccessToken");
     (void)accepts_gzip(text);
-    (void)head_is_gapless(text.at, text.at + text.len, &req.headers);
+    (void)(size && head_is_gapless((const char *)data, (const char *)data + size, &req.headers));
     arena_reset(arena_current());
     return 0;
 }

@@ -131,8 +131,10 @@ static void forwarding_headers_are_seen(void **state)
     (void)state;
     NameValues forwarded = HEADERS("Forwarded", "for=1.2.3.4");
     NameValues x = HEADERS("X-Forwarded-Anything", "1");
+    NameValues bare = HEADERS("x-forwarded-", "1");
     NameValues neither = HEADERS("X-Forward", "1", "X-Okapi-Tenant", "diku");
 
+    assert_true(head_of_headers(&bare).is_forwarded);
     assert_true(head_of_headers(&forwarded).is_forwarded);
     assert_true(head_of_headers(&x).is_forwarded);
     assert_false(head_of_headers(&neither).is_forwarded);
