@@ -163,6 +163,15 @@ static bool take_offset(Str *rest, int64_t *offset_ms)
     return true;
 }
 
+// Years are written with four digits: the last evening of 9999 west of Greenwich, which stands for
+// "never", must not become the year 0.
+static Time writable(Time time)
+{
+    static const Time first = -62167219200000, last = 253402300799999;
+
+    return time < first ? first : time > last ? last : time;
+}
+
 bool time_parse(Str text, Time *out)
 {
     int64_t days = 0, ms_of_day = 0, offset_ms = 0;
@@ -182,7 +191,7 @@ bool time_parse(Str text, Time *out)
     if (rest.len) {
         return false;
     }
-    *out = days * DAY_MS + ms_of_day - offset_ms;
+    *out = writable(days * DAY_MS + ms_of_day - offset_ms);
     return true;
 }
 
@@ -206,8 +215,9 @@ static void put_digits(char *to, int64_t value, int n)
 }
 
 // Lists write many times: no printf here.
-static Str format_with(Time time, Str zone)
+static Str format_with(Time moment, Str zone)
 {
+    Time time = writable(moment);
     int64_t days = time / DAY_MS, ms = time % DAY_MS, year = 0;
     int month = 0, day = 0;
     char *at = arena_alloc(arena_current(), 24 + zone.len);

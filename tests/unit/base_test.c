@@ -134,6 +134,20 @@ static void percentiles_agree_with_sorting_all_values(void **state)
     hist_free(hist);
 }
 
+static void times_beyond_four_digits_are_the_last_that_can_be_written(void **state)
+{
+    (void)state;
+    Time never = 0, before = 0;
+
+    assert_true(time_parse(S("9999-12-31T23:59:59.000-05:00"), &never));
+    assert_str(time_format(never), "9999-12-31T23:59:59.999+00:00");
+    assert_str(time_format_z(never + 400 * DAY_MS), "9999-12-31T23:59:59.999Z");
+    assert_true(time_parse(S("0000-01-01T00:00:00+05:00"), &before));
+    assert_str(time_format(before), "0000-01-01T00:00:00.000+00:00");
+    assert_str(date_format(INT64_MAX), "9999-12-31");
+    assert_str(date_format(INT64_MIN), "0000-01-01");
+}
+
 static void a_stall_is_filled_with_the_samples_it_hid(void **state)
 {
     (void)state;
@@ -272,6 +286,7 @@ int main(void)
         cmocka_unit_test(new_ids_are_valid_and_different),
         cmocka_unit_test(ids_of_later_records_sort_behind_earlier_ones),
         cmocka_unit_test(percentiles_agree_with_sorting_all_values),
+        cmocka_unit_test(times_beyond_four_digits_are_the_last_that_can_be_written),
         cmocka_unit_test(a_stall_is_filled_with_the_samples_it_hid),
         cmocka_unit_test(an_unknown_option_names_its_origin),
         cmocka_unit_test(options_come_from_the_environment_too_and_numbers_are_numbers),
