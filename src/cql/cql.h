@@ -38,6 +38,7 @@ struct Cql {
     // AND, OR, NOT: AND and OR hold any number of operands (a or b or c is one node), NOT two.
     Cql **operands;
     size_t operand_count;
+    int depth; // of booleans below each other: 0 for a clause
     // CLAUSE
     Str index; // dotted path as written
     CqlRelation relation;
@@ -61,9 +62,11 @@ typedef struct {
 } CqlQuery;
 
 // 400 text for everything FOLIO refuses: syntax, unsupported relation, modifier or prefix, bare
-// term, empty text, invalid UTF-8; depth over 500 nested parentheses. `or` chains of any length are
-// fine. A query that is absent (at == NULL) is CQL_ALL, as is cql.allRecords=1; "everything and x"
-// is x. The clauses of index==(a or b ...) share one Str as index (the same pointer).
+// term, empty text, invalid UTF-8; and for what only an attacker sends, because it would cost a
+// thread its stack: 256 KiB, 500 nested parentheses, 30 booleans below each other, 10,000 booleans,
+// 300 times not, 1,000 modifiers, 50 sort keys. A query that is absent (at == NULL) is CQL_ALL, as
+// is cql.allRecords=1; "everything and x" is x. The clauses of index==(a or b ...) share one Str as
+// index (the same pointer).
 WARN_UNUSED Err *cql_parse(Str text, CqlQuery *out);
 
 // The query with ? for its values, for statistics; "" for one that is absent or refused.

@@ -127,7 +127,7 @@ static Err *unexpected(const Walk *walk, Part part, const char *expected)
     return cql_error_at(walk->text, part.start, what);
 }
 
-static bool is_boolean(Str text, Part part)
+bool part_is_boolean(Str text, Part part)
 {
     return part_is(text, part, "and") || part_is(text, part, "or") || part_is(text, part, "not") ||
            part_is(text, part, "prox");
@@ -156,7 +156,7 @@ static Err *behind_clause(Walk *walk, Part part)
     if (part.kind == PART_CLOSE) {
         return cql_error_at(walk->text, part.start, "junk after end: )");
     }
-    if (is_boolean(walk->text, part)) {
+    if (part_is_boolean(walk->text, part)) {
         walk->state = BOOLEAN;
         return NULL;
     }
@@ -186,7 +186,7 @@ static Err *in_clause(Walk *walk, Part part)
 static Err *in_words(Walk *walk, Part part)
 {
     bool is_word = part.kind == PART_WORD || part.kind == PART_QUOTED;
-    bool is_keyword = is_boolean(walk->text, part) || part_is(walk->text, part, "sortby");
+    bool is_keyword = part_is_boolean(walk->text, part) || part_is(walk->text, part, "sortby");
 
     if (part.kind == PART_RELATION && walk->state == TERM) {
         Str found = str_sub(walk->text, part.start, part.end);

@@ -9,7 +9,15 @@
 #include <unicode/utf8.h>
 #include <yaz/cql.h>
 
-enum { DEPTH_MAX = 500 };
+enum {
+    TEXT_MAX = 256 * 1024,
+    PARENTHESES_MAX = 500,
+    BOOLEANS_MAX = 10000, // the parser frees its tree by recursion
+    NOTS_MAX = 300,
+    MODIFIERS_MAX = 1000,
+    SORT_KEYS_MAX = 50,
+    TREE_DEPTH_MAX = 30, // SQLite's parser has room for a hundred open brackets
+};
 
 static bool is_utf8(Str text)
 {
@@ -44,23 +52,46 @@ static Err *check_quoted(Str text, Part part)
     return NULL;
 }
 
+typedef struct {
+    size_t depth, booleans, nots, modifiers;
+} Counts;
+
+// Nobody asks so much.
+static Err *count_part(Str text, Part part, Counts *counts)
+{
+    counts->depth += part.kind == PART_OPEN;
+    counts->depth -= part.kind == PART_CLOSE && counts->depth;
+    counts->modifiers += part.kind == PART_SLASH;
+    counts->booleans += part_is_boolean(text, part);
+    counts->nots += part_is(text, part, "not");
+    if (counts->depth > PARENTHESES_MAX) {
+        return cql_error_at(text, part.start, "more than 500 nested parentheses");
+    }
+    if (counts->booleans > BOOLEANS_MAX) {
+        return cql_error_at(text, part.start, "more than 10000 booleans");
+    }
+    if (counts->nots > NOTS_MAX) {
+        return cql_error_at(text, part.start, "more than 300 times not");
+    }
+    if (counts->modifiers > MODIFIERS_MAX) {
+        return cql_error_at(text, part.start, "more than 1000 modifiers");
+    }
+    return NULL;
+}
+
 // The query as YAZ reads it rightly: one blank between parts that need it, no line ends, which it
 // would take for the end of the query.
 static Err *prepare(Str text, const char **prepared)
 {
     Buf z = buf_new(arena_current(), text.len * 2 + 2);
     Part before = {PART_END, 0, 0};
-    size_t depth = 0;
+    Counts counts = {0};
 
     for (Part part = part_next(text, 0); part.kind != PART_END; part = part_next(text, part.end)) {
         if (part.kind == PART_QUOTED) {
             TRY(check_quoted(text, part));
         }
-        depth += part.kind == PART_OPEN;
-        depth -= part.kind == PART_CLOSE && depth;
-        if (depth > DEPTH_MAX) {
-            return cql_error_at(text, part.start, "more than 500 nested parentheses");
-        }
+        TRY(count_part(text, part, &counts));
         if (text.at[part.start] == '>' && (before.kind == PART_END || before.kind == PART_OPEN)) {
             return cql_error_at(text, part.start, "Unsupported prefix assignment");
         }
@@ -278,6 +309,9 @@ static void chain_add(Chain *chain, Cql *operand)
         node->operands = larger;
     }
     node->operands[node->operand_count++] = operand;
+    // "a not b not c" becomes one level.
+    int depth = operand->depth + !(node->kind == CQL_NOT && operand->kind == CQL_NOT);
+    node->depth = node->depth > depth ? node->depth : depth;
 }
 
 static void chain_join(Chain *chain, CqlKind kind, Cql *right)
@@ -329,6 +363,9 @@ static Err *read_query(Reading *reading, const struct cql_node *node, Cql **out)
         TRY(kind_of(reading, nodes[i], &kind));
         TRY(read_query(reading, nodes[i]->u.boolean.right, &right));
         chain_join(&chain, kind, right);
+        if (chain.node->depth > TREE_DEPTH_MAX) {
+            return err_text(400, "CQL: more than 30 booleans nested in each other");
+        }
     }
     *out = chain.node;
     return NULL;
@@ -360,25 +397,79 @@ static Err *read_sort_key(const struct cql_node *node, CqlSortKey *key)
     return NULL;
 }
 
+// The pieces of the text that are sort keys with their modifiers; the text was checked.
+static Err *cut_sort_keys(Str text, StrList *pieces)
+{
+    Part part = part_next(text, 0);
+    PartKind before = PART_END;
+    size_t start = 0;
+
+    while (!part_is(text, part, "sortby")) {
+        part = part_next(text, part.end);
+    }
+    do {
+        part = part_next(text, part.end);
+        bool is_key = part.kind >= PART_WORD && before != PART_SLASH && before != PART_RELATION;
+        if (start && (is_key || part.kind == PART_END)) {
+            str_list_add(pieces, str_sub(text, start, part.start));
+        }
+        if (pieces->len > SORT_KEYS_MAX) {
+            return err_text(400, "CQL: more than 50 sort keys");
+        }
+        start = is_key ? part.start : start;
+        before = part.kind;
+    } while (part.kind != PART_END);
+    return NULL;
+}
+
+// Of three keys and more YAZ keeps the first and the last: each is given to it alone.
+static Err *read_sort_piece(Str piece, CqlSortKey *key)
+{
+    const char *prepared = NULL;
+
+    TRY(prepare(str_fmt("a=b sortby " STR_FMT, STR_ARG(piece)), &prepared));
+    CQL_parser parser = cql_parser_create();
+    const struct cql_node *node =
+        cql_parser_string(parser, prepared) == 0 ? cql_parser_result(parser) : NULL;
+    Err *err = node && node->which == CQL_NODE_SORT
+                   ? read_sort_key(node, key)
+                   : err_text(400, "CQL: no sort key: " STR_FMT, STR_ARG(piece));
+    cql_parser_destroy(parser);
+    return err;
+}
+
+static Err *read_sort_keys(Str text, CqlQuery *query)
+{
+    StrList pieces = {0};
+
+    TRY(cut_sort_keys(text, &pieces));
+    CqlSortKey *keys = NEW_ARRAY(CqlSortKey, pieces.len);
+    for (size_t i = 0; i < pieces.len; i++) {
+        TRY(read_sort_piece(pieces.at[i], &keys[i]));
+    }
+    query->sort = keys;
+    query->sort_count = pieces.len;
+    return NULL;
+}
+
 static Err *read_root(Str text, const struct cql_node *root, CqlQuery *out)
 {
     Reading reading = {.text = text};
     CqlQuery query = {0};
-    const struct cql_node *first = root->which == CQL_NODE_SORT ? root : NULL;
+    bool is_sorted = root->which == CQL_NODE_SORT;
 
-    if (first) {
+    if (is_sorted) {
         TRY(cql_check(text)); // YAZ stops reading behind the last key, whatever follows
     }
-    TRY(read_query(&reading, first ? first->u.sort.search : root, &query.root));
-    for (const struct cql_node *key = first; key; key = key->u.sort.next) {
-        query.sort_count++;
+    TRY(read_query(&reading, is_sorted ? root->u.sort.search : root, &query.root));
+    if (is_sorted && !root->u.sort.next) {
+        CqlSortKey *key = NEW(CqlSortKey);
+        TRY(read_sort_key(root, key));
+        query.sort = key;
+        query.sort_count = 1;
+    } else if (is_sorted) {
+        TRY(read_sort_keys(text, &query));
     }
-    CqlSortKey *keys = NEW_ARRAY(CqlSortKey, query.sort_count);
-    size_t n = 0;
-    for (const struct cql_node *key = first; key; key = key->u.sort.next) {
-        TRY(read_sort_key(key, &keys[n++]));
-    }
-    query.sort = keys;
     *out = query;
     return NULL;
 }
@@ -392,6 +483,9 @@ Err *cql_parse(Str text, CqlQuery *out)
         all->kind = CQL_ALL;
         *out = (CqlQuery){.root = all};
         return NULL;
+    }
+    if (text.len > TEXT_MAX) {
+        return err_text(400, "CQL: the query is longer than 256 KiB");
     }
     if (!is_utf8(text)) {
         return err_text(400, "CQL: the query is no valid UTF-8 text");

@@ -25,6 +25,8 @@ bool part_is_blank(char c);
 Part part_next(Str text, size_t from);
 // A word of this text in any case, not quoted.
 bool part_is(Str text, Part part, const char *keyword);
+// and, or, not, prox
+bool part_is_boolean(Str text, Part part);
 
 // 400 "CQL: <what>, at position <n>: <text>", n counting characters from 1.
 Err *cql_error_at(Str text, size_t at, const char *what);

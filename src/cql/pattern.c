@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "base/fold.h"
 
+enum { WORDS_MAX = 1000 };
+
 static bool is_wildcard(char c)
 {
     return c == '*' || c == '?';
@@ -150,6 +152,9 @@ Err *cql_words(const Cql *clause, CqlWords *out)
         return NULL;
     }
     TRY(split_words(clause->term, &words));
+    if (words.words.len > WORDS_MAX) {
+        return err_text(400, "CQL: more than 1000 words in a term");
+    }
     CqlWord *list = NEW_ARRAY(CqlWord, words.words.len);
     for (size_t i = 0; i < words.words.len; i++) {
         list[i] = (CqlWord){words.words.at[i], words.is_prefix[i]};

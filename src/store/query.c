@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+// Lists of values count once; SQLite thinks about the others in pairs.
+enum { COMPARISONS_MAX = 4000 };
+
 enum {
     DEPTH_MAX = 200,
     PARAMS_MAX = 30000, // SQLite takes 32,766, PostgreSQL 65,535
@@ -471,6 +474,9 @@ Err *query_plan(Tx *tx, const Collection *of, const ListRequest *request, Plan *
         planner_add(&planner, request->args.at[i]);
     }
     TRY(query_node(&planner, query.root, &out->root));
+    if (planner.arg_count > COMPARISONS_MAX) {
+        return err_text(400, "CQL: more than %d comparisons", COMPARISONS_MAX);
+    }
     TRY(plan_sort(out, &query));
     out->is_exact = node_is_exact(out->root);
     out->where = node_bound(out->root);

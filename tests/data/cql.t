@@ -188,7 +188,7 @@ a=1 sortby b
 [a = '1'] sort b
 
 a=1 SortBy b/sort.descending c/sort.ascending/number d
-[a = '1'] sort b/descending sort d
+[a = '1'] sort b/descending sort c/number sort d
 
 a=1 sortby "b c"/respectCase/respectAccents/ignoreAccents
 [a = '1'] sort b c/case
@@ -200,7 +200,7 @@ a=1 sortby b/@x
 error 400 CQL: Unsupported modifier @x
 
 a=1 sortby b and c
-[a = '1'] sort b sort c
+[a = '1'] sort b sort and sort c
 
 (a=1 sortby b)
 error 400 CQL: expected ), got sortby, at position 6: (a=1 sortby b)

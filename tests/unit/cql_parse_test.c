@@ -151,6 +151,70 @@ static void a_chain_of_ten_thousand_terms_is_one_node(void **state)
     assert_int_equal(query.root->operand_count, 1002);
 }
 
+static void all_sort_keys_are_kept_in_order(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"personal.lastName", "b c", "name", "=x", "last"};
+    static const bool descending[] = {false, true, false, false, true};
+    CqlQuery query;
+
+    assert_ok(cql_parse(S("a=b sortby personal.lastName \"b c\"/sort.descending/respectCase  name\n"
+                          "\"=x\"/number last / sort.descending"),
+                        &query));
+    assert_int_equal(query.sort_count, 5);
+    for (size_t i = 0; i < query.sort_count; i++) {
+        assert_str(query.sort[i].index, names[i]);
+        assert_int_equal(query.sort[i].is_descending, descending[i]);
+    }
+    assert_true(query.sort[1].respects_case && query.sort[3].is_number);
+}
+
+static Str many(size_t n, const char *piece)
+{
+    Buf text = buf_new(arena_current(), 1 << 20);
+
+    for (size_t i = 0; i < n; i++) {
+        buf_add_z(&text, piece);
+    }
+    return buf_str(&text);
+}
+
+// What would cost the thread its stack, or the database its parser's, is refused.
+static void monsters_are_refused_and_what_people_ask_is_not(void **state)
+{
+    (void)state;
+    const struct {
+        Str query;
+        bool is_good;
+    } cases[] = {
+        {str_fmt("a=b" STR_FMT, STR_ARG(many(15, " or a=b and a=b"))), true},
+        {str_fmt("a=b" STR_FMT, STR_ARG(many(16, " or a=b and a=b"))), false},
+        {str_fmt("a=b" STR_FMT, STR_ARG(many(300, " not a=b"))), true},
+        {str_fmt("a=b" STR_FMT, STR_ARG(many(301, " not a=b"))), false},
+        {str_fmt("a=b" STR_FMT, STR_ARG(many(10001, " or a=b"))), false},
+        {str_fmt("a=b" STR_FMT, STR_ARG(many(30000, " or a=b"))), false},
+        {str_fmt("a==" STR_FMT " b", STR_ARG(many(1001, "/x"))), false},
+        {str_fmt("a=b sortby" STR_FMT, STR_ARG(many(50, " a/sort.descending"))), true},
+        {str_fmt("a=b sortby" STR_FMT, STR_ARG(many(51, " a"))), false},
+        {str_fmt("a==\"" STR_FMT "\"", STR_ARG(many(200000, "x"))), true},
+        {str_fmt("a==\"" STR_FMT "\"", STR_ARG(many(262144, "x"))), false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CqlQuery query;
+        Err *err = cql_parse(cases[i].query, &query);
+        if (!err != cases[i].is_good) {
+            fail_msg("case %zu", i);
+        }
+        assert_true(!err || err->status == 400);
+    }
+    Cql clause = {.kind = CQL_CLAUSE, .relation = CQL_ANY_WORD, .term = many(1001, "a ")};
+    CqlWords words;
+    assert_non_null(cql_words(&clause, &words));
+    clause.term = many(1000, "a ");
+    assert_ok(cql_words(&clause, &words));
+    assert_int_equal(words.count, 1000);
+}
+
 static void parentheses_nest_up_to_500(void **state)
 {
     enum { DEPTH = 500 };
@@ -189,6 +253,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(line_ends_and_tabs_are_blanks_outside_quotes),
         cmocka_unit_test(bytes_that_are_no_text_are_refused),
         cmocka_unit_test(a_chain_of_ten_thousand_terms_is_one_node),
+        cmocka_unit_test(all_sort_keys_are_kept_in_order),
+        cmocka_unit_test(monsters_are_refused_and_what_people_ask_is_not),
         cmocka_unit_test(parentheses_nest_up_to_500),
         cmocka_unit_test(nesting_without_parentheses_is_no_danger),
     };
