@@ -257,7 +257,7 @@ def test_the_other_listeners_serve_nothing_of_a_library(library, own_server):
     headers = {"x-okapi-tenant": "diku", "x-okapi-token": token}
     for base in (server.admin_url, edge):
         for method, path in (("GET", "/users"), ("GET", "/_/proxy/tenants"), ("POST", "/authn/login"),
-                             ("GET", "/octavo/ops/outbox"), ("DELETE", "/users"), ("PUT", "/metrics"),
+                             ("GET", "/octavo/ops/nothing"), ("DELETE", "/users"), ("PUT", "/metrics"),
                              ("GET", "/metrics/../users"), ("OPTIONS", "/users")):
             answer = requests.request(method, base + path, headers=headers, timeout=10)
             assert answer.status_code == 404, (base, method, path, answer.text)
@@ -355,6 +355,28 @@ def test_a_monstrous_query_is_answered_soon(library, query):
     answer = library.get("/users", query=query, limit=1)
     assert answer.status in (200, 400, 413, 414, 503), answer.text[:200]
     assert time.monotonic() - begun[1] < 10
+
+
+def chained(term, n, *booleans):
+    return term + "".join(f" {booleans[i % len(booleans)]} {term}" for i in range(n))
+
+
+@pytest.mark.parametrize("path", ["/item-storage/items/retrieve", "/instance-storage/instances/retrieve",
+                                  "/inventory/items/retrieve"])
+def test_no_query_in_a_body_ends_the_server(library, path):
+    """A body has room for a million of anything: stacks of ours and of the libraries end sooner."""
+    queries = ["(" * 100000, "a=b or (" * 100000, "title any \"" + "a* " * 300000 + "\"",
+               "title any \"" + "a* " * 80000 + "\"", "barcode==\"" + "*a?" * 80000 + "\"",
+               "barcode==" + "/x" * 100000 + " y", "> a=\"b\" " * 50000 + "x=y",
+               "cql.allRecords=1 sortby " + "barcode " * 5000, "a." * 100000 + "b==1"]
+    for term in ("barcode==b", "id==11111111*", "status.name<>x", "title=x", "a=b"):
+        for n in (29, 100, 9000, 40000, 200000):
+            queries += [chained(term, n, "or"), chained(term, n, "not"), chained(term, n, "or", "and"),
+                        chained(term, n, "not", "or")]
+    for query in queries:
+        answer = library.post(path, {"query": query, "limit": 1, "offset": 0})
+        assert answer.status in (200, 400, 503), (query[:40], len(query), answer.text[:200])
+    assert library.post(path, {"query": "cql.allRecords=1", "limit": 0}).status == 200
 
 
 def test_a_query_of_a_megabyte_is_refused_before_it_is_read(library, reader):
