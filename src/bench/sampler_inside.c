@@ -6,6 +6,7 @@
 #include "http/client.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum {
     TIMEOUT_MS = 2000,
@@ -114,9 +115,9 @@ bool sample_inside(SampleTable *table, const SamplerOptions *options)
         return false;
     }
     while (str_next(&text, '\n', &line)) {
-        // NAME VALUE or NAME{LABELS} VALUE
-        ptrdiff_t brace = str_find_char(line, '{', 0), end = str_find(line, S("} "), 0);
-        ptrdiff_t blank = brace < 0 ? str_find_char(line, ' ', 0) : end + 1;
+        // NAME VALUE or NAME{LABELS} VALUE; labels may hold anything, the value no blank
+        const char *last = memrchr(line.at, ' ', line.len);
+        ptrdiff_t brace = str_find_char(line, '{', 0), blank = last ? last - line.at : -1;
         double value = 0;
         if (str_starts(line, S("#")) || blank < 1 ||
             !str_double(str_sub(line, (size_t)blank + 1, line.len), &value)) {
@@ -128,7 +129,7 @@ bool sample_inside(SampleTable *table, const SamplerOptions *options)
         }
         Str metric = str_sub(line, 0, (size_t)brace);
         if (options->modules && str_starts(metric, S("octavo_module_"))) {
-            take_module(table, metric, str_sub(line, (size_t)brace + 1, (size_t)end), value);
+            take_module(table, metric, str_sub(line, (size_t)brace + 1, (size_t)blank - 1), value);
         }
         take_query(&queries, metric, value);
     }

@@ -147,7 +147,7 @@ def test_a_note_stands_in_the_result_with_its_time(lab):
     left = bench("note", "a backup runs", "--lab.dir", lab.folder / "lab")
     assert left.returncode == 0, left.stderr
     process.communicate(timeout=120)
-    notes = [a for a in lab.result()["annotations"] if a["kind"] == "note"]
+    notes = [a for a in lab.result()["annotations"] if a["source"] == "octavo bench note"]
     assert [n["text"] for n in notes] == ["a backup runs"]
     done = bench("note", "too late", "--lab.dir", lab.folder / "lab")
     assert done.returncode == 3 and "no run is at work" in done.stderr

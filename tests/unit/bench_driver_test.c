@@ -1,11 +1,13 @@
 // The load driver against a small server: what is sent, what is counted.
 #include "test.h"
 
+#include "base/date.h"
 #include "bench/driver.h"
 #include "bench_server.h"
 
 enum {
     LOG_MAX = 4000,
+    FREEZE_MS = 500,
 };
 
 // What the server saw, and how it is to misbehave.
@@ -15,6 +17,8 @@ static struct {
     _Atomic int len;
     _Atomic int fail_every; // the n-th request answers 500
     _Atomic int delay_ms;
+    _Atomic int freeze_at; // the n-th request begins a time in which nobody is answered
+    _Atomic int64_t frozen_until_ns;
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static TestServer test_server;
@@ -35,6 +39,12 @@ static void note(const TestRequest *request)
 static void answer(const TestRequest *request, TestReply *reply)
 {
     note(request);
+    if (seen.freeze_at && seen.len == seen.freeze_at) {
+        seen.frozen_until_ns = clock_ns() + FREEZE_MS * (int64_t)1000000;
+    }
+    while (clock_ns() < seen.frozen_until_ns) {
+        usleep(1000);
+    }
     if (seen.delay_ms) {
         usleep((useconds_t)seen.delay_ms * 1000);
     }
@@ -345,6 +355,29 @@ static void the_open_model_keeps_its_rate_and_counts_waiting(void **state)
     assert_true(result->whole.unserved > 20);
 }
 
+// A closed loop stops asking while the server is frozen and hides it; planned arrivals do not.
+static void a_freeze_is_seen_by_the_open_model_and_hidden_by_the_closed(void **state)
+{
+    DriverOptions options = options_of();
+    const char *plan = "{\"name\":\"p\",\"loop\":[{\"transaction\":\"t\",\"steps\":[{\"method\":"
+                       "\"GET\",\"path\":\"/a\"}]}]}";
+    (void)state;
+
+    seen.freeze_at = 20;
+    options.rate = 100;
+    options.users = 50;
+    options.duration_s = 1.5;
+    const Hist *times = run(plan, &options)->whole.transactions[0].ok;
+    int64_t waited = hist_count(times) - hist_count_below(times, 200000);
+    assert_true(waited >= 20); // of some 50 that were planned meanwhile
+    seen.len = 0;
+    options.rate = 0;
+    options.users = 1;
+    times = run(plan, &options)->whole.transactions[0].ok;
+    assert_true(hist_max(times) >= 400000);
+    assert_true(hist_count_below(times, 200000) > hist_count(times) * 9 / 10);
+}
+
 static void many_users_on_two_loops_stay_small(void **state)
 {
     DriverOptions options = options_of();
@@ -461,7 +494,8 @@ static void a_cancelled_run_ends_at_once(void **state)
 static int forget(void **state)
 {
     (void)state;
-    seen.len = seen.fail_every = seen.delay_ms = 0;
+    seen.len = seen.fail_every = seen.delay_ms = seen.freeze_at = 0;
+    seen.frozen_until_ns = 0;
     return 0;
 }
 
@@ -482,6 +516,7 @@ int main(void)
         cmocka_unit_test_setup(think_models_choose_the_pauses, forget),
         cmocka_unit_test_setup(the_steady_window_begins_when_all_users_have_finished_one, forget),
         cmocka_unit_test_setup(the_open_model_keeps_its_rate_and_counts_waiting, forget),
+        cmocka_unit_test_setup(a_freeze_is_seen_by_the_open_model_and_hidden_by_the_closed, forget),
         cmocka_unit_test_setup(many_users_on_two_loops_stay_small, forget),
         cmocka_unit_test_setup(seconds_of_the_window_add_up_to_it, forget),
         cmocka_unit_test_setup(the_slowest_transactions_are_kept_with_their_requests, forget),
