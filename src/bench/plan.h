@@ -160,6 +160,7 @@ typedef struct Plan {
     Feed *feeds;           // linked
     uint32_t feed_len;
     uint32_t pace_len;
+    Regexp *regexps; // of all extractors and checks
     struct PlanFiles *files;
     struct PlanProperties *properties;
 } Plan;
@@ -181,7 +182,8 @@ const Symbols *plan_symbols(const Plan *plan);
 // A file of the inputs folder, loaded once and kept. The name may hold no "..".
 WARN_UNUSED Err *plan_file(const Plan *plan, Str name, Str *content);
 void plan_open_files(Plan *plan, Str folder);
-void plan_close_files(Plan *plan); // nothing may use the files' content any more
+// Files and regular expressions: nothing may use the plan any more.
+void plan_close_files(Plan *plan);
 // Properties: what --var gave, and the variables of setup groups after these have run.
 bool plan_property(const Plan *plan, Str name, Str *value);
 void plan_set_property(const Plan *plan, Str name, Str value);

@@ -48,6 +48,8 @@ void plan_close_files(Plan *plan)
         }
     }
     arena_free(plan->files->arena);
+    regexps_close(plan->regexps);
+    plan->regexps = NULL;
 }
 
 // Mapped, so that a large file to upload costs no memory of its own.

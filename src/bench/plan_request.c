@@ -216,7 +216,7 @@ static Err *read_extract_regex(PlanReader *reader, const Json *json, Extract *ex
 {
     Str name = json_str(json, "var");
 
-    TRY(regexp_compile(json_str(json, "regex"), &extract->regex));
+    TRY(regexp_compile(json_str(json, "regex"), &reader->plan->regexps, &extract->regex));
     extract->template_ = str_copy(arena_current(), json_str(json, "template"));
     for (int g = 0; g <= regexp_groups(extract->regex); g++) {
         Str group = str_fmt(STR_FMT "_g%d", STR_ARG(name), g);
@@ -266,7 +266,8 @@ static Err *read_check_values(PlanReader *reader, const Json *values, Check *che
         const Json *value = json_is_array(values) ? json_at(values, i) : values;
         TRY(plan_value(reader, value, &check->values[i]));
         if (is_regex) {
-            TRY(regexp_compile(json_scalar_text(value), &check->regexes[i]));
+            TRY(regexp_compile(json_scalar_text(value), &reader->plan->regexps,
+                               &check->regexes[i]));
         }
     }
     check->value_count = count;

@@ -6,7 +6,9 @@
 typedef struct Regexp Regexp;
 
 // Lives as long as the process (plans are compiled once). 400 with ICU's message for a bad pattern.
-WARN_UNUSED Err *regexp_compile(Str pattern, Regexp **out);
+WARN_UNUSED Err *regexp_compile(Str pattern, Regexp **list, Regexp **out);
+// Gives back what the matchers of a list hold; nothing may use them any more.
+void regexps_close(Regexp *list);
 int regexp_groups(const Regexp *regexp);
 
 // Does the pattern occur in the text?

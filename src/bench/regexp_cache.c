@@ -22,6 +22,7 @@ struct Regexp {
     Str literal; // the pattern's text when it means itself
     bool is_literal;
     int groups;
+    Regexp *next; // of the list that gives them back
 };
 
 // Without the backslashes of `\/` and `\"`; false if anything in it is more than a character.
@@ -43,7 +44,7 @@ static bool literal_of(Str pattern, Str *literal)
     return true;
 }
 
-Err *regexp_compile(Str pattern, Regexp **out)
+Err *regexp_compile(Str pattern, Regexp **list, Regexp **out)
 {
     Regexp *regexp = NEW(Regexp);
     UErrorCode status = U_ZERO_ERROR;
@@ -62,8 +63,22 @@ Err *regexp_compile(Str pattern, Regexp **out)
         uregex_setTimeLimit(regexp->compiled, TIME_LIMIT_STEPS, &status);
         regexp->groups = uregex_groupCount(regexp->compiled, &status);
     }
-    *out = regexp;
+    regexp->next = *list;
+    *list = *out = regexp;
     return NULL;
+}
+
+void regexps_close(Regexp *list)
+{
+    for (; list; list = list->next) {
+        while (list->spare_len > 0) {
+            uregex_close(list->spare[--list->spare_len]);
+        }
+        if (list->compiled) {
+            uregex_close(list->compiled);
+        }
+        pthread_mutex_destroy(&list->lock);
+    }
 }
 
 int regexp_groups(const Regexp *regexp)

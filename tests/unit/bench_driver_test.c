@@ -440,6 +440,7 @@ static void seconds_of_the_window_add_up_to_it(void **state)
     assert_int_equal(result->steady.requests[0].statuses[0].times,
                      tally_failed(&result->steady.requests[0]));
     assert_true(result->steady.paused_s > 0);
+    tallies_close(&added.steady);
 }
 
 static void the_slowest_transactions_are_kept_with_their_requests(void **state)
