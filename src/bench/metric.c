@@ -2,6 +2,7 @@
 #include "metric.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct {
     const char *name;
@@ -106,6 +107,37 @@ Err *metric_parse(Str name, Metric *out)
         return NULL;
     }
     return err_text(400, "there is no metric \"" STR_FMT "\"", STR_ARG(name));
+}
+
+static bool has_transactions(const Cell *cell)
+{
+    for (size_t i = 0; i < cell->measures.len; i++) {
+        if (cell->measures.at[i].kind == MEASURE_TRANSACTION) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void metric_complete(Result *result)
+{
+    for (size_t i = 0; i < result->cells.len; i++) {
+        Cell *cell = &result->cells.at[i];
+        size_t n = cell->measures.len;
+        if (n == 0 || has_transactions(cell)) {
+            continue;
+        }
+        Measure *measures = NEW_ARRAY(Measure, 2 * n);
+        memcpy(measures, cell->measures.at, n * sizeof *measures);
+        for (size_t j = 0; j < n; j++) {
+            // What was only needed to log in did not happen within the window.
+            if (measures[j].ok.len > 0 || measures[j].failed.len > 0) {
+                measures[cell->measures.len] = measures[j];
+                measures[cell->measures.len++].kind = MEASURE_TRANSACTION;
+            }
+        }
+        cell->measures.at = measures;
+    }
 }
 
 static bool in_scope(const Cell *cell, const Scope *scope)

@@ -41,6 +41,10 @@ typedef struct {
 // Errors: 400 naming what is not understood.
 WARN_UNUSED Err *metric_parse(Str name, Metric *out);
 
+// Requests of a workload without named transactions are transactions of their own: adds them as
+// such to the cells that have none. Twice does nothing more.
+void metric_complete(Result *result);
+
 // Cells that belong together: one run, one load, one configuration.
 typedef struct {
     Str run, load, configuration;

@@ -121,13 +121,15 @@ static Str reference_of(const Result *result)
     return has_reference ? id : (Str){"", 0};
 }
 
-Report *report_make(const Result *result)
+Report *report_make(Result *result)
 {
     Report *report = NEW(Report);
+    Str text = result_text(result);
     Str title = json_str(result->experiment, "experiment.title");
 
+    metric_complete(result);
     *report = (Report){.result = result,
-                       .hash = hash_of(result_text(result)),
+                       .hash = hash_of(text),
                        .reference = reference_of(result),
                        .doc = NEW(Doc),
                        .scopes = scopes_of(result, (Str){"", 0})};

@@ -44,8 +44,9 @@ typedef struct {
     size_t kpi_len;
 } Report;
 
-// Everything but the drawings. The hash is computed from the result's text.
-Report *report_make(const Result *result);
+// Everything but the drawings. The hash is that of the result's text as it was.
+// The result is completed by metric_complete.
+Report *report_make(Result *result);
 int report_exit_code(const Report *report);
 // Writes report.html, report.md, tables, timeline.csv, junit.xml and the plots into the folder of
 // the result.

@@ -408,7 +408,7 @@ void chart_users(Report *report, Section *section)
         if (window > 0 && hist_count(hist) > 0) {
             Str name =
                 str_fmt(STR_FMT " (%lld)", STR_ARG(at.run), (long long)users_of(report, &at));
-            buf_fmt(&buf, STR_FMT " %g %g\n", STR_ARG(plot_quoted(name)),
+            buf_fmt(&buf, STR_FMT " %g %g\n", STR_ARG(plot_data_text(name)),
                     (double)(outcomes.ok + outcomes.failed) / window,
                     (double)hist_percentile(hist, 95) / 1000);
             points++;

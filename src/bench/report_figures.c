@@ -179,10 +179,13 @@ void report_kpis(Report *report)
         const Kpi *kpi = &report->kpis[i];
         if (kpi->state == KPI_NO_DATA && !kpi->is_warning &&
             cells_of(report->result, &kpi->scope).len > 0) {
+            Str where = scope_title(report, &kpi->scope);
             str_list_add(&report->doc->defects,
-                         str_fmt("The threshold on " STR_FMT " has no figure for " STR_FMT ".",
+                         str_fmt("The threshold on " STR_FMT " has no figure for " STR_FMT
+                                 "%s" STR_FMT ".",
                                  STR_ARG(kpi->metric.name),
-                                 STR_ARG(scope_label(report, kpi->scope.configuration))));
+                                 STR_ARG(scope_label(report, kpi->scope.configuration)),
+                                 where.len ? ", " : "", STR_ARG(where)));
         }
     }
 }

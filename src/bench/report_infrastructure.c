@@ -248,6 +248,18 @@ static void add_facts(Table *table, const Json *group, Str prefix)
     }
 }
 
+static void add_store(Report *report, Section *section)
+{
+    Table *table = section_table(section, "store", S("Database"));
+    const Configuration *baseline = baseline_of(report->result);
+    const Cell *cell = baseline ? cell_of(report, baseline->name) : NULL;
+
+    table_column(table, "What", ROLE_KEY, UNIT_COUNT);
+    table_column(table, "Value", ROLE_TEXT, UNIT_COUNT);
+    add_facts(table, cell ? json_get(cell->deployment, "store") : NULL, (Str){"", 0});
+    table->why_empty = S("no cell recorded the server's database");
+}
+
 static void add_environment(Report *report, Section *section)
 {
     Table *table = section_table(section, "environment", S("Host, lab, data"));
@@ -270,9 +282,20 @@ static double option_number(const Cell *cell, const char *name)
     return str_double(option_value(option_of(cell, str_of(name))), &number) ? number : NAN;
 }
 
+static Str flags_of(const Cell *cell)
+{
+    StrList flags = {0};
+
+    JSON_EACH(flag, json_get(cell->deployment, "process.flags"))
+    {
+        str_list_add(&flags, json_scalar_text(flag));
+    }
+    return str_join(flags.at, flags.len, S(" "));
+}
+
 static void lint_configuration(Section *section, const Configuration *is, const Cell *cell)
 {
-    Str flags = json_str(cell->deployment, "process.flags");
+    Str flags = flags_of(cell);
     Str version = json_str(cell->deployment, "process.version");
     Str level = str_lower(option_value(option_of(cell, S("log.level"))));
     double limit = bytes_or_none(cell->deployment, "process.memoryLimitBytes");
@@ -329,6 +352,7 @@ void report_infrastructure(Report *report)
     add_processes(report, section);
     add_modules(report, section);
     add_options(report, section);
+    add_store(report, section);
     add_environment(report, section);
     section_heading(section, "What looks suspicious");
     before = section->last;

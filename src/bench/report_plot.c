@@ -38,6 +38,19 @@ Str plot_quoted(Str text)
     return buf_str(&buf);
 }
 
+Str plot_data_text(Str text)
+{
+    Buf buf = buf_new(arena_current(), text.len + 3);
+
+    buf_char(&buf, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        buf_char(&buf, c < ' ' || c == '"' || c == '\\' ? ' ' : (char)c);
+    }
+    buf_char(&buf, '"');
+    return buf_str(&buf);
+}
+
 static void add_script(Buf *buf, const Plot *plot, const char *folder)
 {
     buf_fmt(buf,

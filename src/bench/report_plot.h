@@ -27,3 +27,5 @@ void plots_draw(Doc *doc, const char *folder);
 
 // A text within gnuplot's quotes and without its markup.
 Str plot_quoted(Str text);
+// The same within a row of data, where only these quotes hold blanks together.
+Str plot_data_text(Str text);

@@ -338,7 +338,17 @@ static double sync_time(const Cell *cell)
 
 static double wal_most(const Cell *cell)
 {
-    return series_max(cell, cell_series(cell, GROUP_DATABASE, NULL, "wal"), 0, cell->window_s);
+    return series_max(cell, cell_series(cell, GROUP_DATABASE, NULL, "wal.max"), 0, cell->window_s);
+}
+
+static double commits(const Cell *cell)
+{
+    return per_window(cell, GROUP_DATABASE, NULL, "commits");
+}
+
+static double syncs(const Cell *cell)
+{
+    return per_window(cell, GROUP_DATABASE, NULL, "syncs");
 }
 
 static double cache_hits(const Cell *cell)
@@ -498,6 +508,8 @@ void report_database(Report *report)
 {
     static const Figure counters[] = {{"Statements", NULL, statements, UNIT_PER_S},
                                       {"Time in statements", NULL, database_time, UNIT_VCPU},
+                                      {"Commits", NULL, commits, UNIT_PER_S},
+                                      {"Syncs", NULL, syncs, UNIT_PER_S},
                                       {"Time in syncs", NULL, sync_time, UNIT_VCPU},
                                       {"Pages from the cache", NULL, cache_hits, UNIT_PERCENT},
                                       {"Log file, most", NULL, wal_most, UNIT_BYTES},

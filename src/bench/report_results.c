@@ -35,25 +35,45 @@ static void add_percentiles(Table *table, const Hist *hist)
     table_number(table, has_any ? (double)hist_max(hist) / 1000 : NAN);
 }
 
+static const char *const foreign_titles[] = {"FOLIO reported: mean", "FOLIO reported: median",
+                                             "FOLIO reported: p95"};
+
 static void result_columns(Table *table)
 {
     table_column(table, "Transaction", ROLE_KEY, UNIT_COUNT);
     table_column(table, "Configuration", ROLE_KEY, UNIT_COUNT);
+    table_column(table, "Run", ROLE_KEY, UNIT_COUNT)->may_be_empty = true;
     table_column(table, "Transactions", ROLE_COUNT, UNIT_COUNT);
     table_column(table, "Failed", ROLE_FAILED, UNIT_COUNT);
     table_column(table, "Failed share", ROLE_FAILED_SHARE, UNIT_PERCENT);
     table_column(table, "Window", ROLE_WINDOW, UNIT_S);
     table_column(table, "Throughput", ROLE_THROUGHPUT, UNIT_PER_S);
-    table_column(table, "Min", ROLE_MIN, UNIT_MS)->may_be_empty = true;
-    table_column(table, "Mean", ROLE_MEAN, UNIT_MS)->may_be_empty = true;
-    table_column(table, "SD", ROLE_VALUE, UNIT_MS)->may_be_empty = true;
-    table_column(table, "Median", ROLE_P50, UNIT_MS)->may_be_empty = true;
-    table_column(table, "p75", ROLE_P75, UNIT_MS)->may_be_empty = true;
-    table_column(table, "p90", ROLE_P90, UNIT_MS)->may_be_empty = true;
-    table_column(table, "p95", ROLE_P95, UNIT_MS)->may_be_empty = true;
-    table_column(table, "p99", ROLE_P99, UNIT_MS)->may_be_empty = true;
-    table_column(table, "p99.9", ROLE_P999, UNIT_MS)->may_be_empty = true;
-    table_column(table, "Max", ROLE_MAX, UNIT_MS)->may_be_empty = true;
+    static const struct {
+        const char *title;
+        Role role;
+    } times[] = {{"Min", ROLE_MIN},    {"Mean", ROLE_MEAN}, {"SD", ROLE_VALUE},
+                 {"Median", ROLE_P50}, {"p75", ROLE_P75},   {"p90", ROLE_P90},
+                 {"p95", ROLE_P95},    {"p99", ROLE_P99},   {"p99.9", ROLE_P999},
+                 {"Max", ROLE_MAX}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        table_column(table, times[i].title, times[i].role, UNIT_MS)->may_be_empty = true;
+    }
+    static const Role foreign[] = {ROLE_MEAN, ROLE_P50, ROLE_P95};
+    for (size_t i = 0; i < 3; i++) {
+        Column *column = table_column(table, foreign_titles[i], foreign[i], UNIT_MS);
+        column->is_foreign = column->may_be_empty = true;
+    }
+}
+
+static void add_foreign(const Report *report, Table *table, const Scope *scope, Str name)
+{
+    static const char *const metrics[] = {"mean", "p50", "p95"};
+    Str subject = str_eq(report->reference, S("perf-932")) ? (Str){"", 0} : name;
+
+    for (size_t i = 0; i < 3; i++) {
+        table_number(table, reference_value(report->reference, reference_run(report, scope),
+                                            subject, metrics[i]));
+    }
 }
 
 static void add_result(const Report *report, Table *table, const Scope *scope, Str name)
@@ -62,39 +82,42 @@ static void add_result(const Report *report, Table *table, const Scope *scope, S
     Hist *hist = scope_times(report, scope, MEASURE_TRANSACTION, name);
     double all = (double)(outcomes.ok + outcomes.failed), window = scope_window(report, scope);
 
-    table_text(table, name.len ? name : S("all transactions"));
+    table_text(table, name);
     table_text(table, scope_label(report, scope->configuration));
+    table_text(table, scope_title(report, scope));
     table_number(table, all);
     table_number(table, (double)outcomes.failed);
     table_number(table, all > 0 ? 100 * (double)outcomes.failed / all : NAN);
     table_number(table, window);
     table_number(table, window > 0 ? all / window : NAN);
     add_percentiles(table, hist);
+    add_foreign(report, table, scope, name);
     hist_free(hist);
 }
 
-static void add_results_table(Report *report, Section *section, const Scope *scope)
+// All runs in one table: they are read against each other.
+static void add_results_table(Report *report, Section *section)
 {
-    Str where = scope_title(report, scope);
-    Table *table = section_table(
-        section,
-        where.len ? str_z(str_fmt("results-" STR_FMT, STR_ARG(show_slug(where)))) : "results",
-        where.len ? str_fmt("Transactions: " STR_FMT, STR_ARG(where)) : S("Transactions"));
-    StrList names = scope_names(report, scope, MEASURE_TRANSACTION);
+    Table *table = section_table(section, "results", S("Transactions"));
 
     result_columns(table);
-    for (size_t i = 0; i < names.len; i++) {
-        for (size_t j = 0; j < report->result->configurations.len; j++) {
-            Scope at = scope_with(scope, report->result->configurations.at[j].name);
-            if (cells_of(report->result, &at).len > 0) {
-                add_result(report, table, &at, names.at[i]);
+    for (size_t i = 0; i < report->scopes.len; i++) {
+        const Scope *scope = &report->scopes.at[i];
+        StrList names = scope_names(report, scope, MEASURE_TRANSACTION);
+        for (size_t j = 0; j < names.len; j++) {
+            for (size_t k = 0; k < report->result->configurations.len; k++) {
+                Scope at = scope_with(scope, report->result->configurations.at[k].name);
+                if (cells_of(report->result, &at).len > 0) {
+                    add_result(report, table, &at, names.at[j]);
+                }
             }
         }
     }
     table->why_empty = S("no valid cell holds a transaction");
     table->note = S("Times are those of transactions that were right, without their pauses, from "
                     "the merged histograms of all valid blocks. p99 is left out below 500 values, "
-                    "p99.9 below 5,000. Window: seconds of all blocks together.");
+                    "p99.9 below 5,000. Window: seconds of all blocks together. FOLIO reported: on "
+                    "other hardware with other data.");
 }
 
 typedef struct {
@@ -339,10 +362,13 @@ void report_results(Report *report)
 {
     Section *section = doc_section(report->doc, "results", "Results");
 
+    add_results_table(report, section);
     for (size_t i = 0; i < report->scopes.len; i++) {
         const Scope *scope = &report->scopes.at[i];
         StrList names = scope_names(report, scope, MEASURE_TRANSACTION);
-        add_results_table(report, section, scope);
+        if (cells_of(report->result, scope).len == 0) {
+            continue; // the table of test runs says why
+        }
         // Sixteen runs would be a hundred plots: then the table, and plots over the users.
         for (size_t j = 0; j < names.len && report->scopes.len <= 4; j++) {
             chart_over_time(report, section, scope, names.at[j]);

@@ -189,7 +189,7 @@ static void add_plot(Section *section, const Point **points, size_t n, size_t me
             buf_fmt(&buf, "%zu %g %g %g %d " STR_FMT "\n", i, points[i]->of[metric].value / scale,
                     points[i]->of[metric].interval.low / scale,
                     points[i]->of[metric].interval.high / scale, is_worse,
-                    STR_ARG(plot_quoted(str_sub(points[i]->label, 0, 12))));
+                    STR_ARG(plot_data_text(str_sub(points[i]->label, 0, 12))));
             shown++;
         }
     }
@@ -249,6 +249,7 @@ static size_t read_points(const char *lab_dir, const StrList *folders, Point *po
             str_list_add(&doc->plots_missing, err->message);
             continue;
         }
+        metric_complete(result);
         points[n].folder = folders->at[i];
         fill(result, &points[n]);
         if (before && str_eq(before_key, points[n].key) && baseline_of(before) &&

@@ -5,11 +5,13 @@
 #include "base/asset.h"
 #include "bench/report.h"
 #include "bench/report_pair.h"
+#include "bench/report_trend.h"
 
 #include "lab_world.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool has_text(Str text, const char *part)
@@ -406,6 +408,54 @@ static void the_same_result_gives_the_same_bytes(void **state)
     assert_true(str_eq(markdown[0], markdown[1]));
 }
 
+static void requests_of_a_plan_without_transactions_are_reported(void **state)
+{
+    (void)state;
+    World world = usual();
+    Result *result = world_result(&world);
+
+    for (size_t i = 0; i < result->cells.len; i++) {
+        for (size_t j = 0; j < result->cells.at[i].measures.len; j++) {
+            result->cells.at[i].measures.at[j].kind = MEASURE_REQUEST;
+        }
+    }
+    Report *report = report_make(result);
+    const Table *table = block_named(report, "results")->table;
+    assert_int_equal(report->doc->defects.len, 0);
+    assert_str(table_at(table, 0, 0)->text, "check-out");
+    assert_int_equal(table_rows(table), 15);
+    assert_true(report->compared[0].is.pairs == 4);
+    metric_complete(result); // once is enough
+    assert_int_equal(result->cells.at[0].measures.len, 10);
+}
+
+static void what_is_suspicious_in_a_deployment_is_said(void **state)
+{
+    (void)state;
+    World world = usual();
+    Result *result = world_result(&world);
+
+    for (size_t i = 0; i < result->cells.len; i++) {
+        assert_ok(json_parse(S("{\"process\":{\"version\":\"0.1.0\",\"flags\":[\"debug\","
+                               "\"optimized\"],\"memoryLimitBytes\":67108864},\"options\":["
+                               "{\"name\":\"memory.cache_mib\",\"value\":\"96\",\"default\":\"96\","
+                               "\"origin\":\"default\"}],\"modules\":[{\"id\":\"mod-users-19.3.1\","
+                               "\"interfaces\":{\"users\":\"16.5\"},\"routes\":9}]}"),
+                             &result->cells.at[i].deployment));
+    }
+    Report *report = report_make(result);
+    assert_true(has_finding(report, "6-debug", "Without monitoring: a debug build"));
+    assert_true(has_finding(report, "6-memory", "caches of 96.0 MiB within a limit of 64.0 MiB"));
+    assert_true(has_finding(report, "6-equal", "same options as \"Without monitoring\""));
+    // mod-users: two tasks of 1,024 MiB; everything: 282 GiB.
+    const Table *table = block_named(report, "deployment")->table;
+    assert_str(table_show(table, 0, 4), "2");
+    assert_str(table_show(table, 0, 5), "2,048");
+    assert_str(table_show(table, 2, 4), "176");
+    assert_str(table_show(table, 2, 5), "288,356");
+    assert_int_equal(report->doc->defects.len, 0);
+}
+
 static void numbers_carry_three_digits_a_sign_and_their_unit(void **state)
 {
     (void)state;
@@ -514,6 +564,59 @@ static void every_file_of_a_report_is_written(void **state)
     remove_folder(folder);
 }
 
+static bool has_gnuplot(void)
+{
+    return system("gnuplot --version >/dev/null 2>&1") == 0;
+}
+
+static void plots_of_many_runs_and_of_jobs_are_drawn(void **state)
+{
+    (void)state;
+    World world = usual();
+    const char *folder = temporary_folder();
+
+    world.jobs = 4;
+    Result *result = world_result(&world);
+    for (size_t i = 0; i < result->cells.len; i++) {
+        Cell *cell = &result->cells.at[i];
+        cell->run = str_fmt("t%d \"x\" 'y'", (int)cell->block % 2);
+    }
+    Report *report = report_make(result);
+    assert_ok(report_write(report, folder));
+    bool is_drawn = report->doc->plots_missing.len == 0;
+    bool has_users = access(str_z(str_fmt("%s/plots/users.svg", folder)), R_OK) == 0;
+    remove_folder(folder);
+    if (!has_gnuplot()) {
+        skip_because("gnuplot is not installed");
+    }
+    assert_true(is_drawn && has_users);
+}
+
+static void a_regression_is_flagged_on_the_page_of_all_results(void **state)
+{
+    (void)state;
+    World world = usual();
+    const char *lab = temporary_folder();
+
+    world.configurations = 1;
+    for (int i = 1; i <= 3; i++) {
+        world.seed = (uint64_t)i;
+        world.slower[0] = i == 3 ? 1.25 : 1;
+        Result *result = world_result(&world);
+        result->id = str_fmt("perf-920-short-2024050%dT000000Z", i);
+        assert_ok(result_parse(result_text(result), &result));
+        const char *folder = str_z(str_fmt("%s/" STR_FMT, lab, STR_ARG(result->id)));
+        assert_int_equal(mkdir(folder, 0755), 0);
+        assert_ok(result_save(result, str_z(str_fmt("%s/result.json", folder))));
+    }
+    assert_ok(trend_write(lab));
+    Str page = read_file(str_z(str_fmt("%s/index.html", lab)));
+    remove_folder(lab);
+    assert_true(has_text(page, "perf-920-short-20240503T000000Z"));
+    assert_true(has_text(page, "<span class=\"verdict bad\">worse +2"));
+    assert_false(has_text(page, "gnuplot failed"));
+}
+
 static void without_gnuplot_the_report_says_so_and_keeps_its_tables(void **state)
 {
     (void)state;
@@ -577,9 +680,13 @@ int main(void)
         TEST(a_threshold_without_a_figure_is_a_defect),
         TEST(seconds_that_do_not_add_up_are_a_defect),
         TEST(the_same_result_gives_the_same_bytes),
+        TEST(requests_of_a_plan_without_transactions_are_reported),
+        TEST(what_is_suspicious_in_a_deployment_is_said),
         TEST(numbers_carry_three_digits_a_sign_and_their_unit),
         TEST(two_results_are_compared_with_a_warning_for_what_differs),
         TEST(every_file_of_a_report_is_written),
+        TEST(plots_of_many_runs_and_of_jobs_are_drawn),
+        TEST(a_regression_is_flagged_on_the_page_of_all_results),
         TEST(without_gnuplot_the_report_says_so_and_keeps_its_tables),
         TEST(a_result_without_any_cell_is_reported_as_such),
     };

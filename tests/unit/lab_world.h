@@ -159,7 +159,7 @@ static inline void world_samples(Cell *cell, Rng *rng, double load, double memor
     world_series(cell, rng, GROUP_DATABASE, "sqlite", "statements", UNIT_COUNT, true, 900);
     world_series(cell, rng, GROUP_DATABASE, "sqlite", "time", UNIT_S, true, 0.2);
     world_series(cell, rng, GROUP_DATABASE, "sqlite", "fsync", UNIT_S, true, 0.05);
-    world_series(cell, rng, GROUP_DATABASE, "sqlite", "wal", UNIT_BYTES, false, 9e6);
+    world_series(cell, rng, GROUP_DATABASE, "sqlite", "wal.max", UNIT_BYTES, false, 9e6);
     double *limit = NEW_ARRAY(double, cell->ticks.len);
     for (size_t i = 0; i < cell->ticks.len; i++) {
         limit[i] = 268435456;
