@@ -176,20 +176,22 @@ static void add_modules(const Report *report, Table *table, const Modules *modul
     table->has_total = true;
 }
 
-static void find_unaccounted(Report *report, Section *section, const Modules *modules)
+// Said for both: a memory table in which nearly everything is "other" explains nothing.
+static void find_unaccounted(Report *report, Section *section, const Modules *modules, bool is_cpu)
 {
     for (size_t i = 0; i < modules->columns; i++) {
         double sum = 0;
         for (size_t j = 0; j < modules->len; j++) {
             sum += modules->at[j].of[i];
         }
-        double other = 1 - sum / modules->total[i];
-        if (sum > 0 && fabs(other) > OTHER_SHARE) {
-            section_finding(
-                section, TONE_WARN, "5-other",
-                str_fmt(STR_FMT ": modules account for " STR_FMT " %% of the server's CPU-seconds.",
-                        STR_ARG(scope_label(report, report->result->configurations.at[i].name)),
-                        STR_ARG(show_number(100 * sum / modules->total[i]))));
+        double share = sum / modules->total[i];
+        if (sum > 0 && fabs(1 - share) > OTHER_SHARE) {
+            Str label = scope_label(report, report->result->configurations.at[i].name);
+            section_finding(section, TONE_WARN, "5-other",
+                            str_fmt(STR_FMT ": modules account for " STR_FMT
+                                            " %% of the server's %s.",
+                                    STR_ARG(label), STR_ARG(show_number(100 * share)),
+                                    is_cpu ? "CPU-seconds" : "memory"));
         }
     }
 }
@@ -222,9 +224,7 @@ static void add_module_table(Report *report, Section *section, const Scope *scop
                : S("Held by each module's arenas and caches; other: code, stacks, the allocator, "
                    "the database's page cache unless it is a module's. FOLIO's memory figures "
                    "repeat its processor figures and are left out.");
-    if (is_cpu) {
-        find_unaccounted(report, section, &modules);
-    }
+    find_unaccounted(report, section, &modules, is_cpu);
     chart_modules(report, section, scope, series);
 }
 

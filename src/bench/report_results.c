@@ -321,7 +321,10 @@ static void add_slowest(Report *report, Section *section)
     for (size_t i = 0; i < result->cells.len; i++) {
         const Cell *cell = &result->cells.at[i];
         for (size_t j = 0; j < cell->slowest.len && cell->state == CELL_DONE; j++) {
-            all[n++] = (Slow){cell, &cell->slowest.at[j]};
+            const SlowTransaction *slow = &cell->slowest.at[j];
+            if (slow->at_s + slow->ms / 1000 >= 0) { // else it belongs to the warm-up
+                all[n++] = (Slow){cell, slow};
+            }
         }
     }
     qsort(all, n, sizeof *all, by_slowness);
@@ -336,7 +339,7 @@ static void add_slowest(Report *report, Section *section)
         table_text(table, all[i].is->name);
         table_text(table, all[i].cell->id);
         table_number(table, all[i].is->ms);
-        table_number(table, all[i].is->at_s);
+        table_number(table, round(all[i].is->at_s * 10) / 10);
         table_text(table, longest_requests(all[i].is));
         table_text(table, all[i].is->trace);
         table_text(table, nearby(result, all[i].cell, all[i].is->at_s));
