@@ -203,7 +203,9 @@ static void make_bins(Samples *samples, const Entries *entries)
 
 static void fill_bins(Samples *samples, Sample *sample, Entries *entries)
 {
-    qsort(entries->at, entries->len, sizeof *entries->at, by_slice);
+    if (entries->len > 0) {
+        qsort(entries->at, entries->len, sizeof *entries->at, by_slice);
+    }
     sample->from = NEW_ARRAY(uint32_t, sample->len + 2);
     sample->bin = NEW_ARRAY(uint32_t, entries->len + 1);
     sample->count = NEW_ARRAY(uint32_t, entries->len + 1);
