@@ -97,7 +97,8 @@ static bool pk_next(List *list, int64_t *pk)
 static void chunk_start(List *list)
 {
     if (!list->slots) {
-        list->slots = NEW_ARRAY(Slot, list->limit < CHUNK_ROWS ? (size_t)list->limit : CHUNK_ROWS);
+        size_t most = list->limit < CHUNK_ROWS ? (size_t)list->limit : CHUNK_ROWS;
+        list->slots = arena_alloc_raw(arena_current(), most * sizeof *list->slots);
         list->bytes = buf_new(arena_current(), TEXTS_MAX);
     }
     buf_clear(&list->bytes);
