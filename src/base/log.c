@@ -2,10 +2,13 @@
 #include "base/log.h"
 
 #include "base/date.h"
+#include "base/die.h"
+#include "base/trace.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,21 +16,96 @@ enum {
     LINE_MAX_BYTES = 2048,
 };
 
-static _Atomic int least_level = LOG_INFO;
+typedef struct {
+    size_t len;
+    LogModule at[];
+} Modules;
+
+static _Atomic int general_level = LOG_INFO;
+static _Atomic int least_level = LOG_INFO; // of the general one and of all modules
+// Never given back: a line may be looking at it. Levels change rarely.
+static _Atomic(const Modules *) modules;
 static _Atomic bool writes_json;
 static _Thread_local Str request_label, tenant_label;
 
 static const char *const level_names[] = {"debug", "info", "warn", "error", "off"};
 
+static void least_find(void)
+{
+    const Modules *list = modules;
+    int least = general_level;
+
+    for (size_t i = 0; list && i < list->len; i++) {
+        least = (int)list->at[i].level < least ? (int)list->at[i].level : least;
+    }
+    least_level = least;
+}
+
 void log_set(LogLevel level, bool as_json)
 {
-    least_level = (int)level;
+    general_level = (int)level;
     writes_json = as_json;
+    least_find();
 }
 
 LogLevel log_level(void)
 {
-    return (LogLevel)least_level;
+    return (LogLevel)general_level;
+}
+
+bool log_is_json(void)
+{
+    return writes_json;
+}
+
+void log_set_modules(const LogModule *given, size_t n)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bytes += given[i].module.len;
+    }
+    Modules *list = malloc(sizeof *list + n * sizeof *list->at + bytes);
+    if (!list) {
+        die("out of memory");
+    }
+    char *text = (char *)(list->at + n);
+    list->len = n;
+    for (size_t i = 0; i < n; i++) {
+        list->at[i] = (LogModule){{text, given[i].module.len}, given[i].level};
+        memcpy(text, given[i].module.at, given[i].module.len);
+        text += given[i].module.len;
+    }
+    modules = list;
+    least_find();
+}
+
+size_t log_modules(const LogModule **out)
+{
+    const Modules *list = modules;
+
+    *out = list ? list->at : NULL;
+    return list ? list->len : 0;
+}
+
+const char *log_level_name(LogLevel level)
+{
+    return level_names[level];
+}
+
+static bool is_wanted(LogLevel level, const char *module)
+{
+    const Modules *list = modules;
+
+    if ((int)level < least_level || level >= LOG_OFF) {
+        return false;
+    }
+    for (size_t i = 0; list && i < list->len; i++) {
+        if (str_eq_z(list->at[i].module, module)) {
+            return level >= list->at[i].level;
+        }
+    }
+    return (int)level >= general_level;
 }
 
 bool log_level_of(Str name, LogLevel *out)
@@ -113,13 +191,27 @@ static void line_label(Line *line, const char *name, Str value)
     }
 }
 
+// "trace" and "span", so that a line is found from the collector's side.
+static void line_trace(Line *line)
+{
+    const TraceContext *trace = trace_current();
+    char text[TRACEPARENT_LEN + 1];
+
+    if (!trace || !trace->is_sampled) {
+        return;
+    }
+    traceparent_write(trace, text);
+    line_label(line, "trace", (Str){text + 3, 32});
+    line_label(line, "span", (Str){text + 36, 16});
+}
+
 void log_line(LogLevel level, const char *module, const char *format, ...)
 {
     char message[LINE_MAX_BYTES - 256];
     Line line = {.len = 0};
     va_list args;
 
-    if ((int)level < least_level || level >= LOG_OFF) {
+    if (!is_wanted(level, module)) {
         return;
     }
     va_start(args, format);
@@ -137,6 +229,7 @@ void log_line(LogLevel level, const char *module, const char *format, ...)
     if (tenant_label.len) {
         line_label(&line, "tenant", tenant_label);
     }
+    line_trace(&line);
     line_label(&line, "msg", str_of(message));
     if (writes_json) {
         line.at[line.len++] = '}';

@@ -7,6 +7,17 @@ typedef enum { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_OFF } LogLevel;
 
 void log_set(LogLevel level, bool as_json);
 LogLevel log_level(void);
+bool log_is_json(void);
+// Levels of modules that differ from the general one; replaces those set before.
+typedef struct {
+    Str module;
+    LogLevel level;
+} LogModule;
+
+void log_set_modules(const LogModule *modules, size_t n);
+// Those in force, valid for ever.
+size_t log_modules(const LogModule **out);
+const char *log_level_name(LogLevel level);
 bool log_level_of(Str name, LogLevel *out);
 // Labels put on every line of the calling thread: request id and tenant. Borrowed until changed.
 void log_context(Str request_id, Str tenant);

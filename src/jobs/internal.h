@@ -79,10 +79,13 @@ typedef struct {
 
 typedef struct {
     Timer timer;
-    Time due_at;  // by the monotonic clock; NEVER: switched off, or by cron
-    Time cron_at; // by the wall clock
+    Time due_at;   // by the monotonic clock; NEVER: switched off, or by cron
+    Time cron_at;  // by the wall clock
+    Time last_run; // by the wall clock, 0 = not yet
+    int64_t last_ms;
     Rest rest;
     bool goes_along; // because another one opened the tenant
+    bool has_failed, is_paused;
 } TimerEntry;
 
 typedef struct Work {

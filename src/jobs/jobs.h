@@ -95,6 +95,22 @@ void jobs_begin(Scheduler *scheduler);
 void jobs_timer(Scheduler *scheduler, Str tenant, const Timer *timer);
 // The tenant's timers are given anew.
 void jobs_timers_clear(Scheduler *scheduler, Str tenant);
+
+// A timer as operators see it. Texts in the current arena.
+typedef struct {
+    Str tenant, name, schedule; // "every 60 s", a cron line; "" = never
+    Time last_run, next_run;    // 0: not yet, never
+    int64_t last_ms;
+    bool has_failed; // the last time
+    bool is_paused;
+} TimerState;
+
+// Those of a tenant, "" = of all; returns how many.
+size_t jobs_timers(Scheduler *scheduler, Str tenant, TimerState **out);
+// Each of these: false if the tenant ("" = any) has no such timer. A run comes at once, beside the
+// schedule, and also while it is paused.
+bool jobs_timer_run(Scheduler *scheduler, Str tenant, Str name);
+bool jobs_timer_pause(Scheduler *scheduler, Str tenant, Str name, bool pauses);
 // The tenant is gone: nothing of it runs or is delivered any more.
 void jobs_forget(Scheduler *scheduler, Str tenant);
 // Finishes the running steps, delivers what is written; waits five seconds for the sink. What it

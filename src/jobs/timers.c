@@ -23,6 +23,9 @@ static void plan(TimerEntry *entry)
 
     entry->due_at = NEVER;
     entry->cron_at = 0;
+    if (entry->is_paused) {
+        return;
+    }
     if (timer->cron) {
         entry->cron_at = cron_next(timer->cron, timer->zone, time_now());
     } else if (timer->every_s > 0) {
@@ -61,6 +64,7 @@ void jobs_timer(Scheduler *scheduler, Str tenant, const Timer *timer)
     TimerEntry *entry = entry_of(work, timer->name);
     if (!entry) {
         entry = entry_add(scheduler, work);
+        *entry = (TimerEntry){.due_at = NEVER};
     }
     entry->timer = *timer;
     entry->rest = (Rest){0};
@@ -81,6 +85,102 @@ void jobs_forget(Scheduler *scheduler, Str tenant)
     pthread_mutex_lock(&scheduler->lock);
     work_remove(scheduler, work_of(scheduler, tenant));
     pthread_mutex_unlock(&scheduler->lock);
+}
+
+// ---------------------------------------------------------------------------------------------
+// For operators
+
+static Str schedule_of(const Timer *timer)
+{
+    if (timer->cron) {
+        return str_fmt("%s %s", timer->cron, timer->zone ? timer->zone : "UTC");
+    }
+    return timer->every_s > 0 ? str_fmt("every %d s", timer->every_s) : S("");
+}
+
+static TimerState state_of(const Work *work, const TimerEntry *entry)
+{
+    bool is_due = entry->due_at != NEVER;
+    Time next = is_due ? entry->due_at - clock_ms() + time_now() : 0;
+
+    return (TimerState){.tenant = str_copy(arena_current(), str_of(work->tenant)),
+                        .name = str_of(entry->timer.name),
+                        .schedule = schedule_of(&entry->timer),
+                        .last_run = entry->last_run,
+                        .next_run = entry->cron_at ? entry->cron_at : next,
+                        .last_ms = entry->last_ms,
+                        .has_failed = entry->has_failed,
+                        .is_paused = entry->is_paused};
+}
+
+static bool is_asked(const Work *work, Str tenant)
+{
+    return !tenant.len || str_eq_z(tenant, work->tenant);
+}
+
+size_t jobs_timers(Scheduler *scheduler, Str tenant, TimerState **out)
+{
+    size_t n = 0, all = 0;
+
+    pthread_mutex_lock(&scheduler->lock);
+    for (const Work *work = scheduler->works; work; work = work->next) {
+        all += work->timer_count;
+    }
+    *out = NEW_ARRAY(TimerState, all + 1);
+    for (const Work *work = scheduler->works; work; work = work->next) {
+        for (size_t i = 0; is_asked(work, tenant) && i < work->timer_count; i++) {
+            (*out)[n++] = state_of(work, &work->timers[i]);
+        }
+    }
+    pthread_mutex_unlock(&scheduler->lock);
+    return n;
+}
+
+static void entry_run(TimerEntry *entry)
+{
+    entry->due_at = clock_ms();
+    entry->cron_at = 0;
+    entry->rest = (Rest){0}; // whatever it knows
+}
+
+static void entry_pause(TimerEntry *entry)
+{
+    entry->is_paused = true;
+    plan(entry);
+}
+
+static void entry_resume(TimerEntry *entry)
+{
+    entry->is_paused = false;
+    plan(entry);
+}
+
+static bool entries_change(Scheduler *scheduler, Str tenant, Str name,
+                           void (*change)(TimerEntry *entry))
+{
+    bool is_found = false;
+
+    pthread_mutex_lock(&scheduler->lock);
+    for (Work *work = scheduler->works; work; work = work->next) {
+        TimerEntry *entry = is_asked(work, tenant) ? entry_of(work, str_z(name)) : NULL;
+        if (entry) {
+            change(entry);
+            is_found = true;
+        }
+    }
+    pthread_cond_signal(&scheduler->timer_wake);
+    pthread_mutex_unlock(&scheduler->lock);
+    return is_found;
+}
+
+bool jobs_timer_run(Scheduler *scheduler, Str tenant, Str name)
+{
+    return entries_change(scheduler, tenant, name, entry_run);
+}
+
+bool jobs_timer_pause(Scheduler *scheduler, Str tenant, Str name, bool pauses)
+{
+    return entries_change(scheduler, tenant, name, pauses ? entry_pause : entry_resume);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -149,7 +249,7 @@ static Err *run_and_rest(Db *db, const Timer *timer, Rest *rest)
     return NULL;
 }
 
-static void run_timer(Scheduler *scheduler, const char *tenant, const Timer *timer, Rest *rest)
+static bool run_timer(Scheduler *scheduler, const char *tenant, const Timer *timer, Rest *rest)
 {
     Db *db = NULL;
     bool is_gone = false;
@@ -157,7 +257,7 @@ static void run_timer(Scheduler *scheduler, const char *tenant, const Timer *tim
 
     if (is_gone) {
         jobs_forget(scheduler, str_of(tenant));
-        return;
+        return false;
     }
     if (!err) {
         err = run_and_rest(db, timer, rest);
@@ -166,6 +266,7 @@ static void run_timer(Scheduler *scheduler, const char *tenant, const Timer *tim
         log_line(LOG_WARN, "jobs", "timer %s of %s failed: " STR_FMT, timer->name, tenant,
                  STR_ARG(err->message));
     }
+    return !err;
 }
 
 // An idle tenant is open now: timers that would open it again soon run too.
@@ -193,14 +294,19 @@ static void run_entry(Scheduler *scheduler, Work *work, TimerEntry *entry)
     pthread_mutex_unlock(&scheduler->lock);
     bool is_idle = !rest.is_known || is_unchanged(scheduler, work->tenant, &rest);
     bool has_run = !is_idle || !rest.is_known || time_now() >= rest.until;
+    Time began = time_now();
+    bool was_good = true;
     if (has_run) {
         meter_route(timer.name);
-        run_timer(scheduler, work->tenant, &timer, &rest);
+        was_good = run_timer(scheduler, work->tenant, &timer, &rest);
     }
     pthread_mutex_lock(&scheduler->lock);
     entry = has_run ? entry_of(work, timer.name) : NULL; // the list may be another one
     if (entry) {
         entry->rest = rest;
+        entry->last_run = began;
+        entry->last_ms = time_now() - began;
+        entry->has_failed = !was_good;
         if (is_idle && rest.is_known && !goes_along) {
             others_go_along(work, entry);
         }

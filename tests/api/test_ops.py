@@ -191,7 +191,77 @@ def test_a_level_that_does_not_exist_is_refused():
     assert done.returncode == 1 and "observability.level" in done.stderr
 
 
-@pytest.mark.parametrize("path", ["summary", "deployment", "modules", "statements", "requests"])
+def jobs_of(server, tenant):
+    return {job["name"]: job for job in ops(server, "/octavo/ops/jobs")["jobs"]
+            if job["tenant"] == tenant}
+
+
+def test_jobs_run_pause_and_go_on_when_told(own_server):
+    server = own_server()
+    before = jobs_of(server, "diku")["expire-users"]
+    assert before["lastRun"] is None and before["nextRun"] and before["paused"] is False
+    assert before["schedule"].startswith("every ")
+
+    def job(word, **more):
+        return admin(server, f"/octavo/ops/jobs/expire-users/{word}", "POST", **more).status_code
+
+    assert job("run") == 202
+    wait_until(lambda: jobs_of(server, "diku")["expire-users"]["lastRun"])
+    ran = jobs_of(server, "diku")["expire-users"]
+    assert ran["lastResult"] == "ok" and ran["lastMs"] >= 0
+    assert job("pause") == 202
+    assert jobs_of(server, "diku")["expire-users"]["paused"] is True
+    assert jobs_of(server, "diku")["expire-users"]["nextRun"] is None
+    assert job("run") == 202  # once, by hand
+    wait_until(lambda: jobs_of(server, "diku")["expire-users"]["lastRun"] > ran["lastRun"])
+    assert job("resume") == 202
+    assert jobs_of(server, "diku")["expire-users"]["nextRun"]
+    assert admin(server, "/octavo/ops/jobs/no-such/run", "POST").status_code == 404
+
+
+def test_a_library_manages_its_own_jobs_only(server, library):
+    shown = library.get("/octavo/ops/jobs").expect(200)["jobs"]
+    assert shown and {job["tenant"] for job in shown} == {library.tenant}
+    library.post("/octavo/ops/jobs/expire-users/pause").expect(202)
+    jobs = ops(server, "/octavo/ops/jobs")["jobs"]
+    assert [j["tenant"] for j in jobs if j["name"] == "expire-users" and j["paused"]] == [
+        library.tenant]
+
+
+def test_the_log_level_can_be_changed_in_all_and_per_module(own_server):
+    server = own_server("--log.level=error")
+    library = Library(server, "diku").login()
+    assert ops(server, "/octavo/ops/loglevel") == {"level": "error", "modules": {}}
+
+    def lines(part):
+        return [line for line in server.log if part in line]
+
+    wanted = {"level": "error", "modules": {"mod-users": "info"}}
+    answer = admin(server, "/octavo/ops/loglevel", "PUT", json=wanted)
+    assert answer.status_code == 200 and answer.json() == wanted
+    library.get("/users").expect(200)
+    library.get("/groups").expect(200)
+    library.get("/perms/permissions").expect(200)
+    wait_until(lambda: lines("GET /users 200"))
+    assert not lines("GET /perms/permissions 200")
+    admin(server, "/octavo/ops/loglevel", "PUT", json={"level": "info"})
+    library.get("/perms/permissions").expect(200)
+    wait_until(lambda: lines("GET /perms/permissions 200"))
+    for bad in ({"level": "loud"}, {"modules": {"mod-users": 5}}, [1]):
+        assert admin(server, "/octavo/ops/loglevel", "PUT", json=bad).status_code == 400
+
+
+def test_the_admin_listener_shows_the_outbox_of_the_library_it_is_asked_for(server):
+    shown = admin(server, "/octavo/ops/outbox", headers={"x-okapi-tenant": "diku"})
+    assert shown.status_code == 200 and shown.json()["kafka"] == "off"
+    unknown = admin(server, "/octavo/ops/outbox", headers={"x-okapi-tenant": "nobody"})
+    assert unknown.status_code == 400
+    assert admin(server, "/octavo/ops/nonsense").status_code == 404
+    assert admin(server, "/users", headers={"x-okapi-tenant": "diku"}).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["summary", "deployment", "modules", "statements", "requests",
+                                  "jobs", "loglevel", "outbox"])
 def test_figures_need_the_permission_to_see_them(server, library, path):
     path = "/octavo/ops/" + path
     assert library.anybody.get(path).status == 400  # no token
