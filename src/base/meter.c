@@ -335,6 +335,11 @@ void meter_route(const char *route)
     thread.work.route = route;
 }
 
+int64_t meter_begun(void)
+{
+    return thread.is_on ? thread.work.begun_ns : 0;
+}
+
 int64_t meter_clock(void)
 {
     return thread.is_on ? clock_ns() : 0;
@@ -355,12 +360,12 @@ static int visit_on_top(void)
     return thread.stack[top - 1].visit;
 }
 
-void meter_phase(Phase phase, int64_t begun_ns)
+void meter_phase(Phase phase, int64_t begun_ns, int64_t ended_ns)
 {
-    if (!begun_ns || !thread.is_on) {
+    if (!begun_ns || !ended_ns || !thread.is_on) {
         return;
     }
-    int64_t ns = clock_ns() - begun_ns;
+    int64_t ns = ended_ns - begun_ns;
     thread.work.phase_ns[phase] += ns;
     if (phase == PHASE_QUEUE) {
         share_on_top()->queue_ns += ns;
@@ -378,10 +383,11 @@ void meter_rest(int64_t begun_ns)
 
 void meter_wait(Phase phase, int64_t begun_ns)
 {
-    int64_t before = thread.work.phase_ns[phase];
-
-    meter_phase(phase, begun_ns);
-    thread.waited_ns += thread.work.phase_ns[phase] - before;
+    if (begun_ns && thread.is_on) {
+        int64_t now = clock_ns();
+        meter_phase(phase, begun_ns, now);
+        thread.waited_ns += now - begun_ns;
+    }
 }
 
 int64_t meter_statement(const char *shape, int64_t begun_ns, int64_t rows)

@@ -71,6 +71,7 @@ void meter_thread_end(void);
 // The work of this moment, NULL if nothing is measured.
 const MeterWork *meter_work(void);
 void meter_route(const char *route);
+int64_t meter_begun(void); // when it began, 0 if nothing is measured
 
 // Another module goes on for the one on top. Both give the monotonic clock, 0 if it was not read.
 int64_t meter_enter(Meter *meter);
@@ -97,8 +98,8 @@ int64_t meter_statement(const char *shape, int64_t begun_ns, int64_t rows);
 void meter_rest(int64_t begun_ns);
 // Time in a phase that the thread spent waiting: it used no CPU.
 void meter_wait(Phase phase, int64_t begun_ns);
-// Time in a phase whose CPU counts like any other.
-void meter_phase(Phase phase, int64_t begun_ns);
+// Time in a phase whose CPU counts like any other. Nothing is counted if one of them is 0.
+void meter_phase(Phase phase, int64_t begun_ns, int64_t ended_ns);
 // CPU that belongs to a module whoever runs it: the commit of a group, the checkpoints. Give what
 // the one returned to the other.
 int64_t meter_cpu_begin(void);

@@ -73,6 +73,7 @@ static Err *start_observing(const App *app)
         .service = str_of(service ? service : ""),
         .buffer_bytes = (size_t)config_int(config, "observability.trace_buffer_mib") << 20,
         .sample_percent = (int)config_int(config, "observability.sample_percent"),
+        .detail_ns = config_int(config, "observability.detail_ms") * 1000000,
         .started_at = app->started_at,
     };
 

@@ -37,6 +37,8 @@ const Option process_options[] = {
     {"kafka.environment", "folio", "first part of topic names (ENV)", false},
     {"observability.level", "full", "full, off", false},
     {"observability.sample_percent", "10", "requests whose spans are kept", false},
+    {"observability.detail_ms", "5",
+     "spans of modules and statements for requests that took so long", false},
     {"observability.trace_buffer_mib", "16", "memory for spans that wait for the collector", false},
     {"observability.otlp_endpoint", "",
      "collector of spans and metrics, like http://localhost:4318; empty: none", false},

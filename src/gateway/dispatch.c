@@ -256,11 +256,9 @@ static Err *serve_once(Req *req, Handling *handling)
     } else if (!handling->route->is_everywhere) {
         TRY(tenant_ready(req->tenant, &db));
     }
-    meter_enter(req->app->gateway->auth_meter);
-    int64_t begun = meter_clock();
+    int64_t begun = meter_enter(req->app->gateway->auth_meter);
     Err *err = caller_allow(req, &handling->caller, handling->route);
-    meter_phase(PHASE_AUTH, begun);
-    meter_leave();
+    meter_phase(PHASE_AUTH, begun, meter_leave());
     if (!err) {
         err = parse_body(req);
     }
@@ -288,14 +286,13 @@ static Err *serve_route(Req *req, Handling *handling)
 static Err *serve(Req *req, Handling *handling)
 {
     unwrap_invoke(req);
-    int64_t begun = meter_clock();
     TRY(caller_read(req, &handling->caller));
-    meter_phase(PHASE_AUTH, begun);
     log_context(req->request_id, req->tenant_id);
     TRY(tenant_find(req->app, req->tenant_id, &req->tenant));
     TRY(find_route(req, &handling->route));
     meter_route(handling->route->entry.route->path);
-    meter_enter(handling->route->meter);
+    // The gateway's own part so far was to find out who asks for what.
+    meter_phase(PHASE_AUTH, meter_begun(), meter_enter(handling->route->meter));
     meter_in_flight(handling->route->meter, 1);
     Err *err = serve_route(req, handling);
     meter_in_flight(handling->route->meter, -1);

@@ -288,7 +288,11 @@ bool exporter_is_on(void)
 
 void exporter_add(const Observed *request, const MeterWork *work, const TraceContext *trace)
 {
-    if (!span_pool_add(request, work, trace)) {
+    // What went fast explains itself; a caller who traces wants to see it all.
+    bool has_details = trace->has_parent || request->status >= 500 ||
+                       request->ended_ns - request->begun_ns >= exporter.options.detail_ns;
+
+    if (!span_pool_add(request, work, trace, has_details)) {
         figures.dropped++;
     }
 }

@@ -33,8 +33,10 @@ typedef struct SpanChunk {
 
 void span_pool_start(size_t max_bytes);
 void span_pool_stop(void);
-// False: there was no room, nothing was kept.
-bool span_pool_add(const Observed *request, const MeterWork *work, const TraceContext *trace);
+// With details its modules and statements are spans, too. False: there was no room, nothing was
+// kept.
+bool span_pool_add(const Observed *request, const MeterWork *work, const TraceContext *trace,
+                   bool has_details);
 // Waits until a chunk is full, the time has passed or span_pool_wake was called; NULL: nothing
 // there. The caller gives it back.
 SpanChunk *span_pool_take(int64_t wait_ms);

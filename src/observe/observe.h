@@ -16,6 +16,7 @@ typedef struct {
     Str service;         // "" = octavo
     size_t buffer_bytes; // for spans that wait
     int sample_percent;  // of requests without a caller's decision
+    int64_t detail_ns;   // requests that took so long show modules and statements
     Time started_at;
 } ObserveOptions;
 

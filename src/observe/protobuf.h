@@ -1,4 +1,7 @@
 // Writing protocol buffers: fields of a message, one after the other. Only for src/observe.
+//
+// Whoever writes makes room first (pb_room) for all that follows until the next time: fields are
+// then written without looking.
 #pragma once
 
 #include "base/buf.h"
@@ -7,71 +10,108 @@
 
 typedef enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 } Wire;
 
-static inline void pb_varint(Buf *to, uint64_t value)
-{
-    char bytes[10];
-    size_t len = 0;
+typedef struct {
+    Buf buf;
+    char *at;
+} Pb;
 
+enum {
+    PB_LENGTH_BYTES = 3, // of a message that is filled in later: up to 2 MiB
+    PB_SMALL_MAX = 128,  // key and lengths of a field beside its bytes, generously
+};
+
+// False beyond the maximum: then nothing may be written.
+static inline bool pb_room(Pb *to, size_t n)
+{
+    to->buf.len = to->at ? (size_t)(to->at - to->buf.at) : 0;
+    to->at = buf_room(&to->buf, n);
+    if (!to->at) {
+        to->at = to->buf.at + to->buf.len;
+        return false;
+    }
+    return true;
+}
+
+static inline Str pb_str(Pb *to)
+{
+    to->buf.len = (size_t)(to->at - to->buf.at);
+    return buf_str(&to->buf);
+}
+
+static inline void pb_varint(Pb *to, uint64_t value)
+{
     while (value >= 0x80) {
-        bytes[len++] = (char)(value | 0x80);
+        *to->at++ = (char)(value | 0x80);
         value >>= 7;
     }
-    bytes[len++] = (char)value;
-    buf_add(to, (Str){bytes, len});
+    *to->at++ = (char)value;
 }
 
-static inline void pb_key(Buf *to, int field, Wire wire)
+// Fields have numbers below 16: one byte.
+static inline void pb_key(Pb *to, int field, Wire wire)
 {
-    pb_varint(to, (uint64_t)field << 3 | wire);
+    *to->at++ = (char)(field << 3 | (int)wire);
 }
 
-static inline void pb_uint(Buf *to, int field, uint64_t value)
+static inline void pb_raw(Pb *to, const void *bytes, size_t len)
+{
+    memcpy(to->at, bytes, len);
+    to->at += len;
+}
+
+static inline void pb_uint(Pb *to, int field, uint64_t value)
 {
     pb_key(to, field, WIRE_VARINT);
     pb_varint(to, value);
 }
 
-static inline void pb_fixed64(Buf *to, int field, uint64_t value)
+static inline void pb_fixed64(Pb *to, int field, uint64_t value)
 {
     pb_key(to, field, WIRE_FIXED64);
-    buf_add(to, (Str){(const char *)&value, 8}); // little-endian, as every machine we run on
+    pb_raw(to, &value, 8); // little-endian, as every machine we run on
 }
 
-static inline void pb_double(Buf *to, int field, double value)
+static inline void pb_double(Pb *to, int field, double value)
 {
-    uint64_t bits;
-
-    memcpy(&bits, &value, 8);
-    pb_fixed64(to, field, bits);
+    pb_key(to, field, WIRE_FIXED64);
+    pb_raw(to, &value, 8);
 }
 
-static inline void pb_bytes(Buf *to, int field, Str bytes)
+static inline void pb_bytes(Pb *to, int field, Str bytes)
 {
     pb_key(to, field, WIRE_BYTES);
     pb_varint(to, bytes.len);
-    buf_add(to, bytes);
+    if (bytes.len) {
+        pb_raw(to, bytes.at, bytes.len);
+    }
 }
 
-enum {
-    PB_LENGTH_BYTES = 4, // a message of up to 256 MiB
-};
-
-// A message inside: its length is filled in at its end, in four bytes whatever it is.
-static inline size_t pb_begin(Buf *to, int field)
+// A message inside: its length is filled in at its end, in as many bytes whatever it is. The room
+// may have moved meanwhile: what is kept is the place in it.
+static inline size_t pb_begin(Pb *to, int field)
 {
     pb_key(to, field, WIRE_BYTES);
-    buf_add(to, (Str){"\0\0\0\0", PB_LENGTH_BYTES});
-    return to->len;
+    to->at += PB_LENGTH_BYTES;
+    return (size_t)(to->at - to->buf.at);
 }
 
-static inline void pb_end(Buf *to, size_t begun)
+static inline void pb_end(Pb *to, size_t begun)
 {
-    if (to->overflowed) {
-        return;
-    }
-    size_t len = to->len - begun;
-    unsigned char *at = (unsigned char *)to->at + begun - PB_LENGTH_BYTES;
+    size_t len = (size_t)(to->at - to->buf.at) - begun;
+    char *at = to->buf.at + begun - PB_LENGTH_BYTES;
+
     for (int i = 0; i < PB_LENGTH_BYTES; i++) {
-        at[i] = (unsigned char)((len >> 7 * i & 0x7f) | (i < PB_LENGTH_BYTES - 1 ? 0x80 : 0));
+        at[i] = (char)((len >> 7 * i & 0x7f) | (i < PB_LENGTH_BYTES - 1 ? 0x80 : 0));
     }
+}
+
+static inline size_t pb_varint_len(uint64_t value)
+{
+    size_t len = 1;
+
+    while (value >= 0x80) {
+        value >>= 7;
+        len++;
+    }
+    return len;
 }

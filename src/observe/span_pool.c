@@ -100,11 +100,16 @@ static uint16_t text_len(Str text)
     return (uint16_t)(text.len < TEXT_MAX ? text.len : TEXT_MAX);
 }
 
-bool span_pool_add(const Observed *request, const MeterWork *work, const TraceContext *trace)
+static size_t at_most(size_t n, size_t max)
 {
-    size_t statements =
-        work->statement_count < STATEMENTS_KEPT ? work->statement_count : STATEMENTS_KEPT;
-    size_t visits = work->visit_count < VISITS_KEPT ? work->visit_count : VISITS_KEPT;
+    return n < max ? n : max;
+}
+
+bool span_pool_add(const Observed *request, const MeterWork *work, const TraceContext *trace,
+                   bool has_details)
+{
+    size_t statements = has_details ? at_most(work->statement_count, STATEMENTS_KEPT) : 0;
+    size_t visits = has_details ? at_most(work->visit_count, VISITS_KEPT) : 0;
     SpanRecord record = {
         .status = (uint16_t)request->status,
         .statement_count = (uint16_t)statements,

@@ -66,6 +66,20 @@ def test_spans_say_what_was_asked_of_whom_and_belong_to_the_callers_trace(traced
     assert not any('"x"' in str(s.attributes) for s in statements)
 
 
+def test_only_requests_worth_it_show_details(traced, collector):
+    server = traced("--observability.detail_ms=10000")
+    library = Library(server, "diku").login()
+    library.get("/groups").expect(200)
+    _, _, header = traceparent()
+    library.with_headers({"traceparent": header}).get("/users").expect(200)
+    wait_until(lambda: collector.roots("/users"))
+    groups, = collector.roots("/groups")
+    users, = collector.roots("/users")
+    assert not [s for s in collector.spans if s.trace_id == groups.trace_id and s is not groups]
+    assert [s for s in collector.spans if s.trace_id == users.trace_id and s is not users]
+    assert groups.attributes["octavo.store_ms"] > 0  # says so much all the same
+
+
 def test_a_bad_traceparent_begins_a_new_trace(traced, collector):
     server = traced()
     library = Library(server, "diku").login()
@@ -145,7 +159,7 @@ def test_spans_that_a_collector_leaves_out_are_counted(traced, collector):
 
 def test_a_slow_or_missing_collector_slows_no_request(traced, collector):
     collector.delay = 30
-    server = traced("--observability.trace_buffer_mib=1")
+    server = traced("--observability.trace_buffer_mib=1", "--observability.detail_ms=0")
     library = Library(server, "diku").login()
     session = requests.Session()
     headers = {"x-okapi-tenant": "diku", "x-okapi-token": library.token}
