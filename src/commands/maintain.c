@@ -82,6 +82,12 @@ int backup_main(int argc, char **argv)
     CommandLine line = command_line(argc, argv, "backup --data DIR --to FOLDER [--tenant T]", own);
     Store *store = NULL;
 
+    if (config_text(line.config, "database.url").len) {
+        return command_fail(err_text(
+            400,
+            "a PostgreSQL database is copied with its own tools: pg_dump "
+            "--schema='octavo_TENANT' (one library), pg_basebackup (everything, to any time)"));
+    }
     if (!to.len || !line.data.len) {
         return command_fail(err_text(400, "say what and whereto: --data DIR --to FOLDER"));
     }

@@ -169,7 +169,7 @@ Err *pg_load(Tx *tx, const LoadedRow *rows, size_t n)
 
     TRY(pg_rows(tx, sql.at, ARGS(A_INT((int64_t)n)), take_key, &keys));
     PgConn *conn = tx->conn;
-    tx->has_changed = true;
+    tx->has_changed = tx->has_pending = true;
     if (!PQexitPipelineMode(conn->pg)) {
         conn->is_bad = true;
         return pg_err_lost(conn->pg, "copy");

@@ -58,6 +58,7 @@ Err *pg_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void 
     }
     TRY(pg_tx_start(tx));
     tx->has_changed = tx->has_changed || !is_read(sql);
+    tx->has_pending = tx->has_changed; // the commit is a round trip
     pg_send_statement(tx->conn, SENT_READ, sql, args, NULL);
     TRY(pg_tx_receive(tx, &result));
     Err *err = rows_walk(tx, result, each, context);
@@ -110,7 +111,7 @@ Err *pg_exec(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViola
 
     TRY(pg_tx_start(tx));
     conn = tx->conn;
-    tx->has_changed = true;
+    tx->has_changed = tx->has_pending = true;
     pg_send_statement(conn, changed ? SENT_READ : SENT_WRITE, sql, args, on);
     if (!changed && conn->sent_count < SENT_MAX && conn->sent_bytes < SENT_BYTES_MAX) {
         statement_count(tx, sql, begun, 0);

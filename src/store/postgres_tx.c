@@ -72,7 +72,6 @@ static void begin_send(Tx *tx, TxKind kind)
                           ? "select pg_advisory_xact_lock_shared($1), pg_current_xact_id()::text"
                           : "select pg_advisory_xact_lock($1), pg_current_xact_id()::text",
                       (Args){&key, 1}, NULL);
-    tx->has_pending = true; // the commit is a round trip
 }
 
 Err *pg_tx_start(Tx *tx)
@@ -203,7 +202,7 @@ static void read_end(Tx *tx)
 {
     PgConn *conn = tx->conn;
 
-    // Nobody waits for the end of a read.
+    // Nobody waits for the end of a transaction that wrote nothing.
     if (conn && conn->in_transaction && !conn->is_bad) {
         pg_send_control(conn, "commit");
         pg_send_sync(conn);
@@ -287,7 +286,10 @@ static Err *write_commit(Tx *tx)
     tx->tells_changes = pg_changes_send(tx);
     pg_send_control(conn, "commit");
     pg_send_sync(conn);
-    if (pg_receive(conn, NULL)) {
+    int64_t cpu = meter_cpu_begin();
+    bool is_stored = pg_receive(conn, NULL);
+    meter_cpu_end(store_meter(), cpu);
+    if (is_stored) {
         conn->in_transaction = false;
         return NULL;
     }
@@ -296,7 +298,7 @@ static Err *write_commit(Tx *tx)
 
 Err *pg_commit(Tx *tx)
 {
-    if (tx->kind != WRITE) {
+    if (!tx->has_changed && !tx->has_ended) {
         read_end(tx);
         return NULL;
     }

@@ -20,9 +20,9 @@ enum {
 static void add_lexeme(Buf *out, Str word)
 {
     word.len = word.len < LEXEME_MAX ? word.len : LEXEME_MAX;
-    while (word.len && ((unsigned char)word.at[word.len - 1] & 0xc0) == 0x80 &&
-           word.len == LEXEME_MAX) {
-        word.len--; // no half letter
+    // No half letter at the cut.
+    for (bool is_cut = word.len == LEXEME_MAX; is_cut && word.len; word.len--) {
+        is_cut = ((unsigned char)word.at[word.len - 1] & 0xc0) == 0x80;
     }
     buf_char(out, '\'');
     for (size_t i = 0; i < word.len; i++) {
@@ -45,6 +45,9 @@ Arg pg_words_vector(Str words)
         return A_NULL;
     }
     while (str_next(&words, ' ', &word) && out.len < VECTOR_MAX) {
+        if (!word.len) {
+            continue;
+        }
         position += position < POSITION_MAX;
         add_lexeme(&out, word);
         buf_fmt(&out, ":%d ", position);

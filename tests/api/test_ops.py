@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from circulation import Circulation
-from octavo import Library, program, wait_until
+from octavo import Library, postgres, program, wait_until
 
 
 def admin(server, path, method="GET", **more):
@@ -59,7 +59,10 @@ def test_the_deployment_says_what_runs_where_and_how_it_is_set(server):
     assert any(one.startswith("admin 127.0.0.1:") for one in process["listeners"])
     assert not any(one.endswith(":0") for one in process["listeners"])
     store = shown["store"]
-    assert store["kind"] == "sqlite" and store["settings"]["synchronous"] == "full"
+    if postgres.is_wanted():
+        assert store["kind"] == "postgres" and int(store["version"].split(".")[0]) >= 13
+    else:
+        assert store["kind"] == "sqlite" and store["settings"]["synchronous"] == "full"
     assert store["sizeBytes"] > 100_000 and store["rows"]["users"] >= 1
     options = {one["name"]: one for one in shown["options"]}
     assert options["login.rounds"] == {"name": "login.rounds", "value": "100",

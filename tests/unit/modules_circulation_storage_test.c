@@ -174,6 +174,7 @@ static void a_place_that_is_taken_is_refused(void **state)
     add_request(tx, "a2", 2);
     RequestChange change = move(tx, "a2", 1);
     Err *err = requests_write(tx, &change, 1);
+    err = err ? err : tx_flush(tx);
     assert_non_null(err);
     assert_int_equal(err->status, 422);
     tx_rollback(tx);

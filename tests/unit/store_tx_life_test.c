@@ -71,6 +71,9 @@ static Err *note_violation(Tx *tx, const Violation *violation, const OnViolation
 
 static void a_broken_unique_key_is_named(void **state)
 {
+    if (!test_is_embedded()) {
+        skip_because("a failed write ends the transaction there");
+    }
     World *world = *state;
     Tx *tx = NULL;
     Violation violation = {0};

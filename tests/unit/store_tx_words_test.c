@@ -22,8 +22,10 @@ static Tx *books_begin(World *world)
     Tx *tx = NULL;
 
     assert_ok(tx_begin(world->db, &(TxOptions){.kind = WRITE}, &tx));
-    assert_ok(tx_exec(tx, "create table if not exists book(pk integer primary key, id text)",
-                      NO_ARGS, NULL));
+    Str make =
+        str_fmt("create table if not exists book(pk %s, id text)", tx_dialect(tx)->serial_key);
+
+    assert_ok(tx_exec(tx, make.at, NO_ARGS, NULL));
     assert_ok(words_make(tx, &books, columns, 2));
     assert_ok(words_make(tx, &books, columns, 2)); // again does nothing
     return tx;
@@ -155,6 +157,9 @@ static Err *compare_term(const Row *row, void *context)
 
 static void every_character_stays_inside_its_token(void **state)
 {
+    if (!test_is_embedded()) {
+        skip_because("tokens are read in the words of the embedded database");
+    }
     Tx *tx = books_begin(*state);
     Expected expected = {.c = 0x80};
     size_t count = 0;
