@@ -71,7 +71,7 @@ class Cluster:
             os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
         self.folder.chmod(0o755)
 
-    def _as_servant(self):
+    def as_servant(self):
         if not self.user:
             return {"cwd": self.folder}
         return {"cwd": self.folder, "user": self.user.pw_uid, "group": self.user.pw_gid,
@@ -80,7 +80,7 @@ class Cluster:
     def run(self, name, *words, **more):
         line = [program(name), *map(str, words)]
         done = subprocess.run(line, capture_output=True, text=True, timeout=120,
-                              **self._as_servant(), **more)
+                              **self.as_servant(), **more)
         assert done.returncode == 0, f"{' '.join(line)}: {done.stdout}{done.stderr}"
         return done.stdout
 
@@ -97,7 +97,7 @@ class Cluster:
         self.process = subprocess.Popen(
             [program("postgres"), "-D", str(self.data), *words],
             stdout=subprocess.DEVNULL, stderr=open(self.folder / "log", "ab"),
-            start_new_session=True, **self._as_servant())
+            start_new_session=True, **self.as_servant())
         self.wait_ready()
         return self
 
@@ -134,6 +134,11 @@ class Cluster:
 
     def drop(self, name):
         self.sql(f"drop database {name} with (force)")
+
+    def take_over(self, other, name, copy):
+        """A copy of another cluster's database."""
+        dump = other.run("pg_dump", "-h", other.folder, "-p", other.port, "-U", ROLE, "-d", name)
+        self.sql(dump, database=self.database(copy), role=ROLE)
 
     def standby(self):
         """A second server that follows this one, running."""

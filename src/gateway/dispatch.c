@@ -241,10 +241,7 @@ static Err *run_handler(Req *req, Handling *handling)
         err = err_text(413, "The answer needs too much memory");
     }
     err = end(req, err, handling);
-    if (is_refused) {
-        idempotency_keep_refusal(req, err);
-    }
-    return err;
+    return is_refused ? idempotency_keep_refusal(req, err) : err;
 }
 
 static Err *serve_once(Req *req, Handling *handling)

@@ -61,6 +61,22 @@ static Str hash_of(const Req *req)
     return str_copy(arena_current(), (Str){hex, 2 * (size_t)len});
 }
 
+static Err *answer_again(Req *req, const Json *kept)
+{
+    if (!str_eq(json_str(kept, "hash"), hash_of(req))) {
+        return err_422(S("IDEMPOTENCY_KEY_REUSED"),
+                       S("The idempotency key was used for another request"),
+                       P("x-octavo-idempotency-key", key_of(req)));
+    }
+    Str type = json_str(kept, "contentType");
+    reply_header(req, "x-octavo-replayed", S("true"));
+    if (json_has(kept, "location")) {
+        reply_header(req, "Location", json_str(kept, "location"));
+    }
+    return reply_body(req, (int)json_int(kept, "status", 200), type.len ? str_z(type) : NULL,
+                      json_str(kept, "body"));
+}
+
 Err *idempotency_replay(Req *req, bool *replayed)
 {
     Str key = key_of(req);
@@ -77,19 +93,8 @@ Err *idempotency_replay(Req *req, bool *replayed)
     if (!kept) {
         return NULL;
     }
-    if (!str_eq(json_str(kept, "hash"), hash_of(req))) {
-        return err_422(S("IDEMPOTENCY_KEY_REUSED"),
-                       S("The idempotency key was used for another request"),
-                       P("x-octavo-idempotency-key", key));
-    }
     *replayed = true;
-    Str type = json_str(kept, "contentType");
-    reply_header(req, "x-octavo-replayed", S("true"));
-    if (json_has(kept, "location")) {
-        reply_header(req, "Location", json_str(kept, "location"));
-    }
-    return reply_body(req, (int)json_int(kept, "status", 200), type.len ? str_z(type) : NULL,
-                      json_str(kept, "body"));
+    return answer_again(req, kept);
 }
 
 static Json *answer_of(const Req *req, int status, Str content_type, Str body)
@@ -129,29 +134,30 @@ Err *idempotency_keep(Req *req)
 typedef struct {
     Json *doc;
     Time now;
+    Json *kept; // by another call
 } Refusal;
 
 static Err *refusal_keep(Tx *tx, void *context)
 {
     Refusal *refusal = context;
-    Json *kept = NULL;
 
-    TRY(tx_get(tx, &idempotent_answers, json_str(refusal->doc, "id"), &kept));
-    return kept ? NULL : answer_keep(tx, refusal->doc, refusal->now);
+    TRY(tx_get(tx, &idempotent_answers, json_str(refusal->doc, "id"), &refusal->kept));
+    return refusal->kept ? NULL : answer_keep(tx, refusal->doc, refusal->now);
 }
 
-// The refused call was rolled back: its answer is kept in a transaction of its own.
-void idempotency_keep_refusal(Req *req, const Err *err)
+// The refused call was rolled back: its answer is kept in a transaction of its own. If the same
+// call was answered meanwhile, by another node, it was in our way: its answer counts.
+Err *idempotency_keep_refusal(Req *req, Err *err)
 {
     Db *db = NULL;
 
     if (!key_of(req).len || err->status < 400 || err->status > 499) {
-        return;
+        return err;
     }
     Refusal refusal = {answer_of(req, err->status,
                                  err->is_json ? S("application/json") : S("text/plain"),
                                  err->is_json ? json_err_text(err) : err->message),
-                       req->now};
+                       req->now, NULL};
     Err *failed = tenant_ready(req->tenant, &db);
     failed = failed
                  ? failed
@@ -160,4 +166,5 @@ void idempotency_keep_refusal(Req *req, const Err *err)
         log_line(LOG_WARN, "gateway", "the answer of an idempotency key was not kept: " STR_FMT,
                  STR_ARG(failed->message));
     }
+    return refusal.kept ? answer_again(req, refusal.kept) : err;
 }

@@ -189,7 +189,8 @@ extern const Collection idempotent_answers;
 WARN_UNUSED Err *idempotency_replay(Req *req, bool *replayed);
 // Keeps the answer in the request's transaction.
 WARN_UNUSED Err *idempotency_keep(Req *req);
-void idempotency_keep_refusal(Req *req, const Err *err);
+// Returns what the caller is told: the error, or NULL when the answer of a like call is given.
+WARN_UNUSED Err *idempotency_keep_refusal(Req *req, Err *err);
 
 // ---------------------------------------------------------------------------------------------
 // cors.c

@@ -124,6 +124,17 @@ static const char *schema_name(Arena *arena, Str name)
     return str_copy(arena, schema).at;
 }
 
+// The same in every process, which str_hash is not: nodes meet at this lock.
+static int64_t lock_key_of(const char *schema)
+{
+    uint64_t hash = 14695981039346656037u;
+
+    for (; *schema; schema++) {
+        hash = (hash ^ (unsigned char)*schema) * 1099511628211u;
+    }
+    return (int64_t)hash;
+}
+
 static PostgresDb *db_state_new(Db *db)
 {
     PostgresDb *state = arena_alloc(db->store->arena, sizeof *state);
@@ -132,7 +143,7 @@ static PostgresDb *db_state_new(Db *db)
     state->store = db->store->state;
     state->schema = schema_name(db->store->arena, db->name);
     state->hash = str_hash(str_of(state->schema));
-    state->lock_key = (int64_t)state->hash;
+    state->lock_key = lock_key_of(state->schema);
     baton_init(&state->baton);
     pthread_mutex_init(&state->lock, NULL);
     pthread_cond_init(&state->unused, NULL);

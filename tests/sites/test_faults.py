@@ -37,13 +37,9 @@ def test_a_killed_node_takes_nothing_along(desk):
 def own_cluster(cluster, prepared, inputs, nodes):
     """A cluster to be hurt, with the prepared library, and two nodes on it."""
     one = postgres.Cluster().make()
-    dump = one.folder / "library.sql"
-    dump.write_text(cluster.run("pg_dump", "-h", cluster.folder, "-p", cluster.port, "-U", "octavo",
-                                "-d", prepared))
-    name = one.database("library")
-    one.sql(dump.read_text(), database=name, role=postgres.ROLE)
+    one.take_over(cluster, prepared, "library")
     one.desk = Desk(None, inputs)
-    one.place = one.url(name)
+    one.place = one.url("library")
     yield one
     one.close()
 
