@@ -16,24 +16,41 @@ const Series *cell_series(const Cell *cell, SeriesGroup group, const char *subje
     return NULL;
 }
 
+// The first tick at or after a moment: ticks rise.
+static size_t tick_at(const Cell *cell, double s)
+{
+    size_t low = 0, high = cell->ticks.len;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (cell->ticks.at[middle] < s) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 // The value at a moment, by line between the samples around it; the first and last one beyond.
 static double value_at(const Cell *cell, const Series *series, double s)
 {
-    double before_s = NAN, before = NAN;
+    const double *ticks = cell->ticks.at, *values = series->values.at;
+    size_t len = series->values.len < cell->ticks.len ? series->values.len : cell->ticks.len;
+    size_t after = tick_at(cell, s), before = after < len ? after : len;
 
-    for (size_t i = 0; i < series->values.len && i < cell->ticks.len; i++) {
-        double at = cell->ticks.at[i], value = series->values.at[i];
-        if (isnan(value)) {
-            continue;
-        }
-        if (at >= s) {
-            double share = isnan(before) || at <= before_s ? 1 : (s - before_s) / (at - before_s);
-            return isnan(before) ? value : before + share * (value - before);
-        }
-        before_s = at;
-        before = value;
+    while (after < len && isnan(values[after])) {
+        after++;
     }
-    return before;
+    while (before > 0 && isnan(values[before - 1])) {
+        before--;
+    }
+    if (before == 0 || after >= len) {
+        return before > 0 ? values[before - 1] : after < len ? values[after] : NAN;
+    }
+    double from_s = ticks[before - 1], from = values[before - 1];
+    double share = ticks[after] > from_s ? (s - from_s) / (ticks[after] - from_s) : 1;
+    return from + share * (values[after] - from);
 }
 
 double series_growth(const Cell *cell, const Series *series, double from_s, double to_s)
@@ -41,36 +58,41 @@ double series_growth(const Cell *cell, const Series *series, double from_s, doub
     return series ? value_at(cell, series, to_s) - value_at(cell, series, from_s) : NAN;
 }
 
-static bool is_within(const Cell *cell, const Series *series, size_t i, double from_s, double to_s)
+// Of the samples from one moment to another.
+typedef struct {
+    double sum, most;
+    size_t n;
+} Gathered;
+
+static Gathered gather(const Cell *cell, const Series *series, double from_s, double to_s)
 {
-    return cell->ticks.at[i] >= from_s && cell->ticks.at[i] <= to_s && !isnan(series->values.at[i]);
+    Gathered found = {.most = NAN};
+
+    for (size_t i = tick_at(cell, from_s);
+         series && i < series->values.len && i < cell->ticks.len && cell->ticks.at[i] <= to_s;
+         i++) {
+        if (!isnan(series->values.at[i])) {
+            found.sum += series->values.at[i];
+            found.most = fmax(series->values.at[i], found.most);
+            found.n++;
+        }
+    }
+    return found;
 }
 
 double series_mean(const Cell *cell, const Series *series, double from_s, double to_s)
 {
-    double sum = 0;
-    size_t n = 0;
+    Gathered found = gather(cell, series, from_s, to_s);
 
-    for (size_t i = 0; series && i < series->values.len && i < cell->ticks.len; i++) {
-        if (is_within(cell, series, i, from_s, to_s)) {
-            sum += series->values.at[i];
-            n++;
-        }
-    }
     // Some are sampled less often than others: between two samples there is a line.
-    return n ? sum / (double)n : series ? value_at(cell, series, (from_s + to_s) / 2) : NAN;
+    return found.n  ? found.sum / (double)found.n
+           : series ? value_at(cell, series, (from_s + to_s) / 2)
+                    : NAN;
 }
 
 double series_max(const Cell *cell, const Series *series, double from_s, double to_s)
 {
-    double most = NAN;
-
-    for (size_t i = 0; series && i < series->values.len && i < cell->ticks.len; i++) {
-        if (is_within(cell, series, i, from_s, to_s)) {
-            most = fmax(series->values.at[i], most);
-        }
-    }
-    return most;
+    return gather(cell, series, from_s, to_s).most;
 }
 
 double cell_cpu_s(const Cell *cell, double from_s, double to_s)

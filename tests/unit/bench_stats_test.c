@@ -231,6 +231,27 @@ static void cpu_and_memory_are_those_of_the_window(void **state)
     assert_true(samples.at[0].point > 100 * 51 * 1.06 / 256 && samples.at[0].point < 26);
 }
 
+static void samples_that_are_missing_are_bridged_by_a_line(void **state)
+{
+    (void)state;
+    static double ticks[] = {-1, 0, 1, 2, 3, 4}, values[] = {NAN, 10, NAN, NAN, 40, NAN};
+    Cell cell = {.window_s = 4, .ticks = {ticks, 6}};
+    Series series = {.values = {values, 6}};
+
+    values[0] = values[2] = values[3] = values[5] = NAN;
+    assert_true(series_growth(&cell, &series, 0, 3) == 30);
+    assert_true(series_growth(&cell, &series, 1, 2) == 10);
+    assert_true(series_growth(&cell, &series, -1, 0) == 0); // before the first: the first
+    assert_true(series_growth(&cell, &series, 3, 9) == 0);  // beyond the last: the last
+    assert_true(series_mean(&cell, &series, 1, 2) == 25);
+    assert_true(series_mean(&cell, &series, 0, 4) == 25);
+    assert_true(series_max(&cell, &series, 0, 4) == 40);
+    assert_true(isnan(series_max(&cell, &series, 1, 2)));
+    assert_true(isnan(series_mean(&cell, NULL, 0, 4)));
+    series.values.len = 0;
+    assert_true(isnan(series_mean(&cell, &series, 0, 4)));
+}
+
 static void intervals_hold_the_truth_and_shrink_with_blocks(void **state)
 {
     (void)state;
@@ -347,6 +368,7 @@ int main(void)
         cmocka_unit_test(seconds_of_a_job_and_of_none_are_kept_apart),
         cmocka_unit_test(names_that_are_no_metric_are_refused),
         cmocka_unit_test(cpu_and_memory_are_those_of_the_window),
+        cmocka_unit_test(samples_that_are_missing_are_bridged_by_a_line),
         cmocka_unit_test(intervals_hold_the_truth_and_shrink_with_blocks),
         cmocka_unit_test(growth_by_two_percent_per_import_is_found),
         cmocka_unit_test(a_restart_splits_the_trend),
