@@ -5,7 +5,7 @@
 
 typedef struct Regexp Regexp;
 
-// Lives as long as the process (plans are compiled once). 400 with ICU's message for a bad pattern.
+// Lives until the list that it is put on is closed. 400 with ICU's message for a bad pattern.
 WARN_UNUSED Err *regexp_compile(Str pattern, Regexp **list, Regexp **out);
 // Gives back what the matchers of a list hold; nothing may use them any more.
 void regexps_close(Regexp *list);
