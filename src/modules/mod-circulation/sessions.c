@@ -121,26 +121,39 @@ static Err *take_visit(const Row *row, void *context)
     return NULL;
 }
 
-static Err *end_idle(Tx *tx, void *context)
+static Err *find_idle(Tx *tx, void *context)
 {
     const Settings *settings = NULL;
+
+    TRY(settings_read(tx, &settings));
+    Time before = tx_now(tx) - settings->session_timeout_minutes * MINUTE_MS;
+    return tx_rows(tx,
+                   "select patron_id, action_type from patron_action_session "
+                   "group by patron_id, action_type having max(created_at) < $1 "
+                   "order by max(created_at), patron_id limit 100",
+                   ARGS(A_INT(before)), take_visit, context);
+}
+
+// What was found is looked at again: the patron may have come back.
+static Err *end_idle(Tx *tx, void *context)
+{
     Visits visits = {0};
 
     (void)context;
-    TRY(settings_read(tx, &settings));
-    Time before = tx_now(tx) - settings->session_timeout_minutes * MINUTE_MS;
-    TRY(tx_rows(tx,
-                "select patron_id, action_type from patron_action_session "
-                "group by patron_id, action_type having max(created_at) < $1 "
-                "order by max(created_at), patron_id limit 100",
-                ARGS(A_INT(before)), take_visit, &visits));
+    TRY(find_idle(tx, &visits));
     for (size_t i = 0; i < visits.len; i++) {
         TRY(visit_end(tx, &visits.at[i]));
     }
     return NULL;
 }
 
+// Looks without the writer first: mostly nobody is found, and all sessions are read for that.
 Err *sessions_expire_run(Db *db, Time now)
 {
-    return tx_run(db, &(TxOptions){.kind = WRITE, .is_batch = true, .now = now}, end_idle, NULL);
+    Visits visits = {0};
+
+    TRY(tx_run(db, &(TxOptions){.kind = READ, .now = now}, find_idle, &visits));
+    return visits.len ? tx_run(db, &(TxOptions){.kind = WRITE, .is_batch = true, .now = now},
+                               end_idle, NULL)
+                      : NULL;
 }
