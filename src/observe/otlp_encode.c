@@ -245,7 +245,8 @@ Str otlp_traces(const OtlpResource *resource, const SpanChunk *chunk, size_t *at
     Pb body = {.buf = buf_new(arena_current(), BODY_MAX)};
     Spans spans = {.to = &body};
 
-    (void)pb_room(&body, HEAD_ROOM);
+    // Spans take about as much as their records did: memory is asked for once.
+    (void)pb_room(&body, HEAD_ROOM + chunk->len - *at);
     size_t message = pb_begin(&body, 1);
     resource_write(&body, resource);
     size_t scope = pb_begin(&body, 2);
