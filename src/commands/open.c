@@ -23,12 +23,18 @@ static int64_t memory_limit_bytes(void)
     return limit ? limit : host_facts().memory_bytes;
 }
 
-static int64_t cache_bytes(const Config *config)
+static int64_t cache_bytes(const Config *config, bool is_told)
 {
-    if (str_eq(config_text(config, "memory.mode"), S("percent"))) {
-        return memory_limit_bytes() / 100 * config_int(config, "memory.percent");
+    bool is_percent = str_eq(config_text(config, "memory.mode"), S("percent"));
+    int64_t limit = memory_limit_bytes();
+    int64_t bytes = is_percent ? limit / 100 * config_int(config, "memory.percent")
+                               : config_int(config, "memory.cache_mib") << 20;
+
+    if (is_told) {
+        log_line(LOG_INFO, "memory", "caches have %lld MiB of %lld MiB that the process may use",
+                 (long long)(bytes >> 20), (long long)(limit >> 20));
     }
-    return config_int(config, "memory.cache_mib") << 20;
+    return bytes;
 }
 
 static Err *set_log(const Config *config)
@@ -149,7 +155,7 @@ Err *command_open(const CommandLine *line, bool background, App *app)
     StoreOptions options = {
         .dir = line->data,
         .url = url,
-        .cache_bytes = cache_bytes(line->config),
+        .cache_bytes = cache_bytes(line->config, background),
         .readers_max = READERS_MAX,
         .connections = (int)config_int(line->config, "database.connections"),
         .read_limit_ms = background ? READ_LIMIT_MS : 0,
