@@ -209,17 +209,19 @@ static void a_timer_rests_while_nothing_changes_and_the_files_close(void **state
 {
     World *world = *state;
 
+    if (!test_is_embedded()) {
+        skip_because("other nodes change the data too, so no timer rests");
+    }
     runs = 0;
     due_in = HOUR_MS;
     jobs_timer(world->scheduler, S("diku"),
                &(Timer){"tock", .every_s = 1, .run = tock, .due = tock_due});
     jobs_begin(world->scheduler);
     assert_soon(runs == 1);
-    // Where there are files, they close meanwhile and stay closed.
-    assert_soon(!test_is_embedded() || store_figures(world->store).databases_open == 0);
+    assert_soon(store_figures(world->store).databases_open == 0);
     usleep(1500000);
     assert_int_equal(runs, 1);
-    assert_true(!test_is_embedded() || store_figures(world->store).databases_open == 0);
+    assert_int_equal(store_figures(world->store).databases_open, 0);
     // A change ends the rest; so does the time that the timer named.
     due_in = SECOND_MS / 2;
     order(world->db, time_now() + HOUR_MS, 3);
