@@ -29,6 +29,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards everything be
 static Arena *shape_texts, *entry_texts;                 // those of entries go with a reset
 static const char *shapes[SHAPES];
 static size_t shape_count;
+static Arena *entry_table; // made when the first statement is counted
 static Entry *entries;
 static size_t entry_count;
 static Time since;
@@ -87,7 +88,8 @@ static Entry *entry_find(const char *shape, const char *route)
 static Entry *entry_for(const char *shape, const char *route, Str cql)
 {
     if (!entries) {
-        entries = arena_alloc_array(arena_new(TEXTS_MAX), ENTRIES, sizeof *entries);
+        entry_table = arena_new(TEXTS_MAX);
+        entries = arena_alloc_array(entry_table, ENTRIES, sizeof *entries);
         since = since ? since : time_now();
     }
     Entry *entry = entry_find(shape, route);
