@@ -265,7 +265,7 @@ class Load:
 
     def pause_after(self, moment):
         """Seconds from the moment to the next confirmed loan."""
-        return min((t for t in self.times if t > moment), default=moment + 3600) - moment
+        return min((t for t in self.times if t > moment), default=float("inf")) - moment
 
     def stop(self):
         self.ends.set()

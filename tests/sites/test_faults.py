@@ -16,7 +16,7 @@ def desks_at(desk, count=4):
 
 def recovers(load, moment):
     """New loans are confirmed in time, and go on."""
-    octavo.wait_until(lambda: load.pause_after(moment) < 3600, RECOVERY_S + 5)
+    octavo.wait_until(lambda: load.pause_after(moment) < RECOVERY_S, RECOVERY_S + 5)
     assert load.pause_after(moment) < RECOVERY_S
     load.wait(20)
 
