@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "store/faults.h"
 
+#include <malloc.h>
 #include <time.h>
 
 enum {
@@ -275,6 +276,7 @@ static SqliteDb *least_recently_used(Store *store)
 static void close_idle(SqliteStore *store)
 {
     int64_t before_ns = clock_ns() - store->idle_ns;
+    int open_before = store->open_count;
     SqliteDb *db;
 
     for (size_t i = 0; (db = db_at(store->store, i)); i++) {
@@ -289,6 +291,9 @@ static void close_idle(SqliteStore *store)
         }
     }
     readers_close_idle(&store->readers, NULL, before_ns);
+    if (store->open_count < open_before) {
+        malloc_trim(0); // what the closed ones held lies between what others hold
+    }
 }
 
 static bool round_run(SqliteStore *store)
