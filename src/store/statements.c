@@ -26,23 +26,27 @@ typedef struct {
 } Entry;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards everything below
-static Arena *shape_texts, *entry_texts;                 // those of entries go with a reset
+static Arena *shape_texts, *entry_memory;                // that of entries goes with a reset
 static const char *shapes[SHAPES];
 static size_t shape_count;
-static Arena *entry_table; // made when the first statement is counted
-static Entry *entries;
+static Entry *entries; // NULL until the first is counted
 static size_t entry_count;
 static Time since;
 
 static const char other_shapes[] = "(other statements)";
 
-// In an arena that is made when it is first needed.
-static const char *text_keep(Arena **arena, Str text)
+// An arena is made when it is first needed.
+static Arena *memory_of(Arena **arena)
 {
     if (!*arena) {
         *arena = arena_new(TEXTS_MAX);
     }
-    return str_copy(*arena, text).at;
+    return *arena;
+}
+
+static const char *text_keep(Arena **arena, Str text)
+{
+    return str_copy(memory_of(arena), text).at;
 }
 
 Meter *store_meter(void)
@@ -88,8 +92,7 @@ static Entry *entry_find(const char *shape, const char *route)
 static Entry *entry_for(const char *shape, const char *route, Str cql)
 {
     if (!entries) {
-        entry_table = arena_new(TEXTS_MAX);
-        entries = arena_alloc_array(entry_table, ENTRIES, sizeof *entries);
+        entries = arena_alloc_array(memory_of(&entry_memory), ENTRIES, sizeof *entries);
         since = since ? since : time_now();
     }
     Entry *entry = entry_find(shape, route);
@@ -103,8 +106,8 @@ static Entry *entry_for(const char *shape, const char *route, Str cql)
     }
     if (!entry->shape) {
         *entry = (Entry){.shape = shape, .route = route};
-        entry->route_text = route ? text_keep(&entry_texts, str_of(route)) : NULL;
-        entry->cql = cql.at ? text_keep(&entry_texts, cql_shape(cql)) : NULL;
+        entry->route_text = route ? text_keep(&entry_memory, str_of(route)) : NULL;
+        entry->cql = cql.at ? text_keep(&entry_memory, cql_shape(cql)) : NULL;
         entry_count++;
     }
     return entry;
@@ -129,12 +132,10 @@ void statement_ended(const Tx *tx, const char *shape, int64_t begun_ns, int64_t 
 void statement_figures_reset(void)
 {
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; entries && i < ENTRIES; i++) {
-        entries[i] = (Entry){0};
+    if (entry_memory) {
+        arena_reset(entry_memory);
     }
-    if (entry_texts) {
-        arena_reset(entry_texts);
-    }
+    entries = NULL;
     entry_count = 0;
     since = time_now();
     pthread_mutex_unlock(&lock);
