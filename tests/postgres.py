@@ -67,6 +67,7 @@ class Cluster:
                          "unix_socket_directories": self.folder, "log_min_messages": "fatal",
                          "logging_collector": "off", **(settings or {})}
         self.process = None
+        self.followers = []
         if self.user:
             os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
         self.folder.chmod(0o755)
@@ -143,6 +144,7 @@ class Cluster:
     def standby(self):
         """A second server that follows this one, running."""
         other = Cluster({**self.settings, "port": (port := free_port())}, port)
+        self.followers.append(other)
         other.settings["unix_socket_directories"] = other.folder
         other.run("pg_basebackup", "-h", self.folder, "-p", self.port, "-U", "postgres",
                   "-D", other.data, "-R", "-X", "stream", "-c", "fast")
@@ -172,6 +174,8 @@ class Cluster:
             (self.data / "postmaster.pid").unlink(missing_ok=True)
 
     def close(self):
+        for other in self.followers:
+            other.close()
         self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder, ignore_errors=True)
 

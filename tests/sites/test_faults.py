@@ -150,4 +150,3 @@ def test_a_promoted_standby_has_what_was_confirmed(own_cluster, nodes):
     recovers(load, moment)
     load.stop().must_be_kept(desk)
     must_be_whole(standby.url("library"))
-    standby.close()
