@@ -16,14 +16,15 @@ enum {
     LINE_MAX_BYTES = 2048,
 };
 
-typedef struct {
+typedef struct Modules {
+    const struct Modules *former;
     size_t len;
     LogModule at[];
 } Modules;
 
 static _Atomic int general_level = LOG_INFO;
 static _Atomic int least_level = LOG_INFO; // of the general one and of all modules
-// Never given back: a line may be looking at it. Levels change rarely.
+// Former ones are kept: a line may be looking at them. Levels change rarely.
 static _Atomic(const Modules *) modules;
 static _Atomic bool writes_json;
 static _Thread_local Str request_label, tenant_label;
@@ -70,6 +71,7 @@ void log_set_modules(const LogModule *given, size_t n)
         die("out of memory");
     }
     char *text = (char *)(list->at + n);
+    list->former = modules;
     list->len = n;
     for (size_t i = 0; i < n; i++) {
         list->at[i] = (LogModule){{text, given[i].module.len}, given[i].level};

@@ -405,7 +405,9 @@ static OpenDay open_day_of(const CalendarDay *day)
         open.opening_count = 1;
         return open;
     }
-    memcpy(open.openings, day->openings, (size_t)day->opening_count * sizeof(Opening));
+    for (int i = 0; i < day->opening_count; i++) {
+        open.openings[i] = day->openings[i];
+    }
     open.opening_count = day->opening_count;
     return open;
 }
