@@ -224,7 +224,8 @@ class Desk:
 class Load:
     """Desks that lend one item after the other, and a log of what they were told."""
 
-    def __init__(self, desks):
+    def __init__(self, desks, pause_s=0):
+        self.pause_s = pause_s  # so that the items last
         items, self.users = desks[0].list("available.csv"), desks[0].list("user_barcodes.csv")
         self.ends = threading.Event()
         self.lent = {}     # item: loan id that was confirmed
@@ -241,6 +242,7 @@ class Load:
         for place, item in enumerate(items):
             if self.ends.is_set():
                 return
+            time.sleep(self.pause_s)
             try:
                 self._note(item, desk.check_out(item, self.users[(number * 37 + place) % 400]))
             except requests.exceptions.RequestException:

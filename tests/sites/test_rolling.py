@@ -17,7 +17,7 @@ def front(desk):
 def test_nodes_restart_one_by_one_without_a_failed_request(desk, front, inputs):
     # Each person has a token of their own, so that nginx spreads them over the nodes.
     desks = [Desk(front.url, inputs).log_in() for _ in range(8)]
-    load = Load(desks).wait(20)
+    load = Load(desks, pause_s=0.1).wait(20)
     for node in [*desk.nodes, *desk.nodes]:
         load.wait(20)
         assert node.stop() == 0
