@@ -5,6 +5,7 @@
 #include "lab.h"
 
 #include "base/asset.h"
+#include "base/sort.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -202,7 +203,7 @@ static void runs_of(Str lab_dir, StrList *out)
         closedir(dir);
     }
     if (out->len > 0) {
-        qsort(out->at, out->len, sizeof *out->at, by_text);
+        sort_array(out->at, out->len, sizeof *out->at, by_text);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "metric.h"
 
 #include "base/die.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,7 +192,7 @@ static void make_bins(Samples *samples, const Entries *entries)
             bins[n++] = (double)entries[i].at[j].value / 1000;
         }
     }
-    qsort(bins, n, sizeof *bins, by_value);
+    sort_array(bins, n, sizeof *bins, by_value);
     for (size_t i = 0; i < n; i++) {
         if (kept == 0 || bins[i] != bins[kept - 1]) {
             bins[kept++] = bins[i];
@@ -204,7 +205,7 @@ static void make_bins(Samples *samples, const Entries *entries)
 static void fill_bins(Samples *samples, Sample *sample, Entries *entries)
 {
     if (entries->len > 0) {
-        qsort(entries->at, entries->len, sizeof *entries->at, by_slice);
+        sort_array(entries->at, entries->len, sizeof *entries->at, by_slice);
     }
     sample->from = NEW_ARRAY(uint32_t, sample->len + 2);
     sample->bin = NEW_ARRAY(uint32_t, entries->len + 1);

@@ -1,6 +1,8 @@
 // Making, keeping and copying prepared libraries.
 #include "prepared.h"
 
+#include "base/sort.h"
+
 #include "lab_server.h"
 
 #include <dirent.h>
@@ -161,7 +163,7 @@ static Err *files_of(Str folder, StrList *out)
     }
     closedir(dir);
     if (out->len > 0) {
-        qsort(out->at, out->len, sizeof *out->at, by_name);
+        sort_array(out->at, out->len, sizeof *out->at, by_name);
     }
     return NULL;
 }
@@ -287,7 +289,7 @@ static void remove_old(Str cache, Str prefix)
     if (dir) {
         closedir(dir);
     }
-    qsort(kept, n, sizeof *kept, newest_first);
+    sort_array(kept, n, sizeof *kept, newest_first);
     for (size_t i = BUILDS_KEPT; i < n; i++) {
         remove_tree(kept[i].path);
     }

@@ -1,6 +1,8 @@
 // Plots of comparisons, resources, errors, jobs and users.
 #include "report.h"
 
+#include "base/sort.h"
+
 #include "report_plot.h"
 
 #include <math.h>
@@ -138,7 +140,7 @@ static Layer *layers_of(const Cells *cells, const char *name, size_t *len)
             layers[at].sum += isnan(level) ? 0 : level;
         }
     }
-    qsort(layers, *len, sizeof *layers, by_sum);
+    sort_array(layers, *len, sizeof *layers, by_sum);
     return layers;
 }
 

@@ -2,6 +2,8 @@
 // the database.
 #include "report.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -92,7 +94,7 @@ static Modules read_modules(const Report *report, const Scope *scope, const char
             module->rank = module->of[j];
         }
     }
-    qsort(modules.at, modules.len, sizeof *modules.at, by_rank);
+    sort_array(modules.at, modules.len, sizeof *modules.at, by_rank);
     return modules;
 }
 
@@ -480,7 +482,7 @@ static void add_statements(Report *report, Section *section)
     Statement *all = NEW_ARRAY(Statement, most);
     size_t n = merge_statements(report->result, all, most);
 
-    qsort(all, n, sizeof *all, by_total);
+    sort_array(all, n, sizeof *all, by_total);
     table_column(table, "Statement", ROLE_KEY, UNIT_COUNT);
     table_column(table, "Module", ROLE_KEY, UNIT_COUNT)->may_be_empty = true;
     table_column(table, "Route", ROLE_KEY, UNIT_COUNT)->may_be_empty = true;

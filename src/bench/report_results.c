@@ -1,6 +1,8 @@
 // Results: transactions, requests, the slowest ones, jobs.
 #include "report.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -141,7 +143,7 @@ static Ranked *rank_requests(const Report *report, const Scope *scope, const Str
         ranked[i] = (Ranked){names->at[i], hist_mean(hist) / 1000 * (double)hist_count(hist)};
         hist_free(hist);
     }
-    qsort(ranked, names->len, sizeof *ranked, by_total);
+    sort_array(ranked, names->len, sizeof *ranked, by_total);
     return ranked;
 }
 
@@ -327,7 +329,7 @@ static void add_slowest(Report *report, Section *section)
             }
         }
     }
-    qsort(all, n, sizeof *all, by_slowness);
+    sort_array(all, n, sizeof *all, by_slowness);
     table_column(table, "Transaction", ROLE_KEY, UNIT_COUNT);
     table_column(table, "Cell", ROLE_KEY, UNIT_COUNT);
     table_column(table, "Time", ROLE_VALUE, UNIT_MS);

@@ -1,6 +1,8 @@
 // The trend page: each experiment's metrics by result, regressions flagged by the rules of 4.4.
 #include "report_trend.h"
 
+#include "base/sort.h"
+
 #include "report.h"
 #include "report_pair.h"
 #include "report_plot.h"
@@ -129,7 +131,7 @@ static Err *folders_of(const char *lab_dir, StrList *out)
         }
     }
     closedir(dir);
-    qsort(out->at, out->len, sizeof *out->at, by_name);
+    sort_array(out->at, out->len, sizeof *out->at, by_name);
     return NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "stats.h"
 
 #include "base/arena.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static int by_value(const void *a, const void *b)
 
 void stats_sort(double *values, size_t n)
 {
-    qsort(values, n, sizeof *values, by_value);
+    sort_array(values, n, sizeof *values, by_value);
 }
 
 double stats_quantile_sorted(const double *sorted, size_t n, double share)

@@ -2,6 +2,8 @@
 // Source: spec/storage-and-cql.md 1.2, 1.3.
 #include "gateway/internal.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 
 enum {
@@ -112,7 +114,7 @@ static Json *facet_json(const Facet *facet)
     for (size_t i = 0; i < n; i++) {
         values[i] = (ValueCount){permission_name(facet->values, i), facet->counts[i]};
     }
-    qsort(values, n, sizeof *values, by_count);
+    sort_array(values, n, sizeof *values, by_count);
     for (size_t i = 0; i < n && (int64_t)i < facet->values_max; i++) {
         Json *one = json_object();
         json_set_int(one, "count", values[i].count);

@@ -1,6 +1,8 @@
 // Okapi's interface: module descriptors, built in and registered.
 #include "gateway/okapi.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,7 +136,7 @@ static Err *all_items(App *app, ModuleItem **out, size_t *count)
                                   .name = json_str(descriptor, "name"),
                                   .descriptor = descriptor};
     }
-    qsort(items, n, sizeof *items, by_id);
+    sort_array(items, n, sizeof *items, by_id);
     *out = items;
     *count = n;
     return NULL;

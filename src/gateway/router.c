@@ -5,6 +5,7 @@
 
 #include "base/asset.h"
 #include "base/die.h"
+#include "base/sort.h"
 #include "gateway/spring.h"
 
 #include <stddef.h>
@@ -255,7 +256,7 @@ static int compare_branches(const void *a, const void *b)
 static void sort_branches(Node *node)
 {
     if (node->branch_count) {
-        qsort(node->branches, node->branch_count, sizeof(Branch), compare_branches);
+        sort_array(node->branches, node->branch_count, sizeof(Branch), compare_branches);
     }
     for (size_t i = 0; i < node->branch_count; i++) {
         sort_branches(node->branches[i].node);

@@ -2,6 +2,7 @@
 #include "json/tree.h"
 
 #include "base/die.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -262,7 +263,7 @@ static const Json **pg_children(const Json *parent, size_t *count)
         children[i++] = child;
     }
     if (node_type(parent) == cJSON_Object) {
-        qsort(children, *count, sizeof *children, compare_pg_keys);
+        sort_array(children, *count, sizeof *children, compare_pg_keys);
     }
     return children;
 }

@@ -2,6 +2,7 @@
 #include "store/engine.h"
 
 #include "base/die.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -326,7 +327,7 @@ static size_t strs_unique(Str *at, size_t n)
 {
     size_t kept = 0;
 
-    qsort(at, n, sizeof *at, compare_strs);
+    sort_array(at, n, sizeof *at, compare_strs);
     for (size_t i = 0; i < n; i++) {
         if (!kept || !str_eq(at[kept - 1], at[i])) {
             at[kept++] = at[i];

@@ -11,6 +11,7 @@
 #include "base/die.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "base/sort.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ bool pg_changes_send(Tx *tx)
     if (!n) {
         return false;
     }
-    qsort(names, n, sizeof *names, compare_names); // locks come in one order
+    sort_array(names, n, sizeof *names, compare_names); // locks come in one order
     Arg list = A_TEXT(tx->backend->dialect.ids(names, n));
     pg_send_statement(tx->conn, SENT_WRITE,
                       "insert into octavo_change (name, n) "

@@ -5,6 +5,7 @@
 #include "store/query.h"
 
 #include "base/log.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -288,7 +289,7 @@ static Err *sorter_read(Sorter *sorter, Scan *scan)
                           scan->context);
     }
     if (sorter->len) {
-        qsort(sorter->at, sorter->len, sizeof *sorter->at, compare_sorted);
+        sort_array(sorter->at, sorter->len, sizeof *sorter->at, compare_sorted);
     }
     for (size_t i = 0; i < sorter->len; i++) {
         if ((int64_t)i >= scan->offset && (int64_t)i - scan->offset < scan->limit) {

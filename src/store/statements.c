@@ -3,6 +3,8 @@
 // One table of fixed size for the process; when it is full the rest is counted together.
 #include "store/tx.h"
 
+#include "base/sort.h"
+
 #include "cql/cql.h"
 
 #include <pthread.h>
@@ -205,7 +207,7 @@ size_t statements_read(StatementOrder order, size_t limit, StatementFigures **ou
     static int (*const orders[])(const void *, const void *) = {by_total, by_mean, by_max};
     size_t n = entries_copy(out);
 
-    qsort(*out, n, sizeof **out, orders[order]);
+    sort_array(*out, n, sizeof **out, orders[order]);
     return n < limit ? n : limit;
 }
 

@@ -2,6 +2,8 @@
 // Source: spec/circulation.md 7.5.
 #include "modules/mod-calendar/internal.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,7 +134,7 @@ static void compile_week(CompiledCalendar *calendar, const Json *doc)
     }
     for (int i = 0; i < 7; i++) {
         DayHours *day = &calendar->week[i];
-        qsort(day->openings, (size_t)day->count, sizeof(Opening), opening_order);
+        sort_array(day->openings, (size_t)day->count, sizeof(Opening), opening_order);
     }
 }
 
@@ -179,8 +181,8 @@ static void compile_exception(CompiledCalendar *calendar, const Json *doc)
         compile_exception_opening(&exception, opening);
     }
     for (size_t i = 0; i < n; i++) {
-        qsort(exception.days[i].openings, (size_t)exception.days[i].count, sizeof(Opening),
-              opening_order);
+        sort_array(exception.days[i].openings, (size_t)exception.days[i].count, sizeof(Opening),
+                   opening_order);
     }
     calendar->exceptions[calendar->exception_count++] = exception;
 }
@@ -240,7 +242,7 @@ static Err *build_assignments(Tx *tx, void **out)
     }
     all->at = NEW_ARRAY(Assignment, count + 1);
     assign(all, &docs, NEW_ARRAY(CompiledCalendar, docs.len + 1));
-    qsort(all->at, all->len, sizeof(Assignment), assignment_order);
+    sort_array(all->at, all->len, sizeof(Assignment), assignment_order);
     all->calendars = NEW_ARRAY(const CompiledCalendar *, all->len + 1);
     for (size_t i = 0; i < all->len; i++) {
         all->calendars[i] = all->at[i].calendar;

@@ -1,6 +1,8 @@
 // What a calendar must be: all failures at once, as FOLIO's editor of calendars shows them.
 // Source: spec/circulation.md 7.5.
 #include "modules/mod-calendar/errors.h"
+
+#include "base/sort.h"
 #include "modules/mod-calendar/internal.h"
 
 #include <stdlib.h>
@@ -36,7 +38,7 @@ static void find_overlaps(Span *spans, size_t n, Json *conflicts)
 {
     size_t last = 0; // the one that reaches farthest
 
-    qsort(spans, n, sizeof(Span), span_order);
+    sort_array(spans, n, sizeof(Span), span_order);
     for (size_t i = 1; i < n; i++) {
         if (spans[i].start <= spans[last].end) {
             add_once(conflicts, spans[last].of);

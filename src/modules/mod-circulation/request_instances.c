@@ -2,6 +2,8 @@
 // FOLIO: mod-circulation, POST /circulation/requests/instances. Source: spec/circulation.md 9.10.
 #include "modules/mod-circulation/requests.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 
 static const char *const types[] = {"Page", "Recall", "Hold"};
@@ -128,7 +130,7 @@ static Err *candidates_find(const Attempt *try, const ItemViews *items, Candidat
                              .queue_length = queue_length(&waiting, item->id),
                              .due_at = due_at(&lent, item->id)};
     }
-    qsort(out, items->len, sizeof *out, rank);
+    sort_array(out, items->len, sizeof *out, rank);
     return NULL;
 }
 

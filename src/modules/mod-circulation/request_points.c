@@ -3,6 +3,8 @@
 // spec/circulation.md 9.11.
 #include "modules/mod-circulation/requests.h"
 
+#include "base/sort.h"
+
 #include "modules/mod-inventory-storage/collections.h"
 #include "modules/mod-users/collections.h"
 
@@ -148,7 +150,7 @@ static Err *find_points(Points *points)
 
     TRY(tx_where(points->tx, &service_points, "is_pickup_location = 1", NO_ARGS, all));
     if (all->len) {
-        qsort(all->at, all->len, sizeof *all->at, by_name);
+        sort_array(all->at, all->len, sizeof *all->at, by_name);
     }
     for (size_t t = 0; t < TYPES; t++) {
         points->is_allowed[t] = NEW_ARRAY(bool, all->len + 1);

@@ -2,6 +2,8 @@
 // Source: spec/circulation.md 8.1, 8.2.
 #include "modules/mod-circulation/rules.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -309,7 +311,7 @@ static Err *parse_names(Parser *parser, Criterion *criterion)
     if (names.len == 0) {
         return fault(parser, "Name missing.", parser->token.column + 1);
     }
-    qsort(names.at, names.len, sizeof *names.at, compare_names);
+    sort_array(names.at, names.len, sizeof *names.at, compare_names);
     criterion->names = names.at;
     criterion->name_count = names.len;
     return NULL;
@@ -591,7 +593,7 @@ Err *rules_parse(Str text, Rules **out)
     Parser *parser = NEW(Parser);
     parser->rest = text;
     TRY(parse_lines(parser));
-    qsort(parser->rules, parser->rule_count, sizeof *parser->rules, compare_weights);
+    sort_array(parser->rules, parser->rule_count, sizeof *parser->rules, compare_weights);
     Rules *rules = NEW(Rules);
     rules->at = parser->rules;
     rules->len = parser->rule_count;

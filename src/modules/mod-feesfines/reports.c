@@ -2,6 +2,8 @@
 // Source: spec/fees-fines.md 9.
 #include "modules/mod-feesfines/reports.h"
 
+#include "base/sort.h"
+
 #include "modules/mod-circulation/circulation.h"
 
 #include <stdlib.h>
@@ -115,7 +117,7 @@ Err *report_fetch(Tx *tx, const Collection *of, const Docs *from, const char *me
         return NULL;
     }
     TRY(tx_get_many(tx, of, ids.at, ids.len, out));
-    qsort(out->at, out->len, sizeof *out->at, compare_ids);
+    sort_array(out->at, out->len, sizeof *out->at, compare_ids);
     return NULL;
 }
 
@@ -146,7 +148,7 @@ Err *report_actions(Tx *tx, const Docs *of_accounts, Docs *out)
     TRY(tx_where_in(tx, &feefine_actions,
                     &(WhereIn){.column = "account_id", .values = ids.at, .n = ids.len}, out));
     if (out->len) {
-        qsort(out->at, out->len, sizeof *out->at, compare_actions);
+        sort_array(out->at, out->len, sizeof *out->at, compare_actions);
     }
     return NULL;
 }

@@ -4,6 +4,8 @@
 // records refer to is read in few statements at its beginning. Source: spec/inventory.md 1.7.
 #include "modules/mod-inventory-storage/storage.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 
 enum { BATCH_MAX = 10000 };
@@ -140,7 +142,7 @@ static Err *existing_find(Tx *tx, const Batch *batch, bool *exists)
     }
     TRY(tx_get_many(tx, batch->of, ids, batch->len, &found));
     if (found.len) {
-        qsort(found.at, found.len, sizeof *found.at, compare_ids);
+        sort_array(found.at, found.len, sizeof *found.at, compare_ids);
     }
     for (size_t i = 0; i < batch->len; i++) {
         const Json *old = find_by_id(&found, ids[i]);

@@ -1,6 +1,8 @@
 // What the library has of titles, read for many titles at once.
 #include "modules/mod-inventory-storage/stock.h"
 
+#include "base/sort.h"
+
 #include "octavo.h"
 
 #include <stdlib.h>
@@ -22,7 +24,7 @@ static int compare_with_id(const void *id, const void *record)
 static void records_sort(Docs *records)
 {
     if (records->len) {
-        qsort(records->at, records->len, sizeof *records->at, compare_ids);
+        sort_array(records->at, records->len, sizeof *records->at, compare_ids);
     }
 }
 
@@ -151,7 +153,7 @@ static void lines_make(Reading *reading)
                  records_find(&reading->holdings, json_str(part, "holdingsRecordId")));
     }
     if (reading->line_count) {
-        qsort(reading->lines, reading->line_count, sizeof *reading->lines, compare_lines);
+        sort_array(reading->lines, reading->line_count, sizeof *reading->lines, compare_lines);
     }
 }
 
@@ -230,7 +232,7 @@ Err *stock_read(Tx *tx, const Str *ids, size_t n, bool visible_only, TitleStock 
     by_title.at = NEW_ARRAY(Json *, by_title.len + 1);
     if (by_title.len) {
         memcpy(by_title.at, reading.holdings.at, by_title.len * sizeof *by_title.at);
-        qsort(by_title.at, by_title.len, sizeof *by_title.at, compare_instances);
+        sort_array(by_title.at, by_title.len, sizeof *by_title.at, compare_instances);
     }
     for (size_t i = 0; i < n; i++) {
         out[i].instance = records_find(&reading.instances, str_lower(ids[i]));

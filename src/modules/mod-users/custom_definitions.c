@@ -1,6 +1,8 @@
 // Definitions of custom fields: what they must be. Source: spec/platform.md 4.2.
 #include "modules/mod-users/internal.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,7 +207,7 @@ static void sort_options(Json *definition)
     {
         sorted[i++] = (Sorted){fold_case(json_str(option, "value")), option};
     }
-    qsort(sorted, n, sizeof(Sorted), sorted_order);
+    sort_array(sorted, n, sizeof(Sorted), sorted_order);
     for (i = 0; i < n; i++) {
         json_add(list, json_copy(sorted[is_descending ? n - 1 - i : i].option));
     }
