@@ -27,6 +27,7 @@ enum {
     LARGEST_CHUNK = 4 * 1024 * 1024,
     ALIGNMENT = 16,
     HARD_LIMIT_FACTOR = 4,
+    ROOM_FIRST = 16, // items of an array that grows
 };
 
 static const size_t THREAD_ARENA_LIMIT = (size_t)64 * 1024 * 1024;
@@ -143,6 +144,15 @@ void *arena_alloc_array(Arena *arena, size_t n, size_t size_bytes)
         die("array of %zu x %zu bytes asked for", n, size_bytes);
     }
     return arena_alloc(arena, total);
+}
+
+void *array_grow(Arena *arena, const void *at, size_t *cap, size_t item_size)
+{
+    size_t former = *cap;
+
+    *cap = former ? former * 2 : ROOM_FIRST;
+    void *more = arena_alloc_array(arena, *cap, item_size);
+    return former ? memcpy(more, at, former * item_size) : more;
 }
 
 bool arena_is_over_limit(const Arena *arena)

@@ -24,6 +24,14 @@ void arena_free(Arena *arena);
 // store, the JSON reader and the reply functions check that and fail the request with 413.
 void *arena_alloc(Arena *arena, size_t size_bytes);
 
+// Where an array of `len` items that has room for *cap has room for one more: where it is, or a
+// copy twice as large.
+void *array_grow(Arena *arena, const void *at, size_t *cap, size_t item_size);
+static inline void *array_room(Arena *arena, void *at, size_t len, size_t *cap, size_t item_size)
+{
+    return len < *cap ? at : array_grow(arena, at, cap, item_size);
+}
+
 // The same with anything in it, for those who fill it at once.
 void *arena_alloc_raw(Arena *arena, size_t size_bytes);
 

@@ -275,15 +275,7 @@ uint64_t str_hash(Str s)
 
 void str_list_add(StrList *list, Str s)
 {
-    if (list->len == list->cap) {
-        size_t cap = list->cap ? list->cap * 2 : 8;
-        Str *at = arena_alloc_array(arena_current(), cap, sizeof *at);
-        if (list->len) {
-            memcpy(at, list->at, list->len * sizeof *at);
-        }
-        list->at = at;
-        list->cap = cap;
-    }
+    list->at = array_room(arena_current(), list->at, list->len, &list->cap, sizeof *list->at);
     list->at[list->len++] = s;
 }
 

@@ -70,15 +70,8 @@ static bool has_transactions(const Plan *plan)
 
 static void add_type_second(TypeSeconds *seconds, TypeSecond one)
 {
-    if (seconds->len == seconds->cap) {
-        size_t cap = seconds->cap ? seconds->cap * 2 : 64;
-        TypeSecond *bigger = NEW_ARRAY(TypeSecond, cap);
-        if (seconds->len > 0) {
-            memcpy(bigger, seconds->at, seconds->len * sizeof *bigger);
-        }
-        seconds->at = bigger;
-        seconds->cap = cap;
-    }
+    seconds->at =
+        array_room(arena_current(), seconds->at, seconds->len, &seconds->cap, sizeof *seconds->at);
     seconds->at[seconds->len++] = one;
 }
 

@@ -126,15 +126,8 @@ static void add_entry(int64_t value, int64_t count, void *context)
 {
     Entries *entries = context;
 
-    if (entries->len == entries->cap) {
-        size_t cap = entries->cap ? entries->cap * 2 : 256;
-        Entry *bigger = NEW_ARRAY(Entry, cap);
-        if (entries->len > 0) {
-            memcpy(bigger, entries->at, entries->len * sizeof *entries->at);
-        }
-        entries->at = bigger;
-        entries->cap = cap;
-    }
+    entries->at =
+        array_room(arena_current(), entries->at, entries->len, &entries->cap, sizeof *entries->at);
     entries->at[entries->len++] = (Entry){value, entries->slice, (uint32_t)count};
 }
 

@@ -91,15 +91,8 @@ Column *table_column(Table *table, const char *title, Role role, Unit unit)
 
 static void add_value(Table *table, Value value)
 {
-    if (table->value_len == table->value_cap) {
-        size_t cap = table->value_cap ? table->value_cap * 2 : 64;
-        Value *bigger = NEW_ARRAY(Value, cap);
-        if (table->value_len > 0) {
-            memcpy(bigger, table->values, table->value_len * sizeof *bigger);
-        }
-        table->values = bigger;
-        table->value_cap = cap;
-    }
+    table->values = array_room(arena_current(), table->values, table->value_len, &table->value_cap,
+                               sizeof *table->values);
     table->values[table->value_len++] = value;
 }
 

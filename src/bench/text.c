@@ -36,14 +36,8 @@ static Err *compile(const TextScope *scope, Str source, int depth, Text **out);
 
 static Part *add_part(Reader *reader)
 {
-    if (reader->len == reader->cap) {
-        reader->cap = reader->cap ? reader->cap * 2 : 4;
-        Part *grown = NEW_ARRAY(Part, reader->cap);
-        for (size_t i = 0; i < reader->len; i++) {
-            grown[i] = reader->parts[i];
-        }
-        reader->parts = grown;
-    }
+    reader->parts = array_room(arena_current(), reader->parts, reader->len, &reader->cap,
+                               sizeof *reader->parts);
     reader->parts[reader->len] = (Part){.variable = NO_VARIABLE};
     return &reader->parts[reader->len++];
 }

@@ -58,15 +58,8 @@ size_t permission_number(PermissionNames *names, Str name)
     if (names->slots[slot]) {
         return names->slots[slot] - 1;
     }
-    if (names->count == names->cap) {
-        size_t cap = names->cap ? names->cap * 2 : FIRST_SLOTS / 2;
-        Str *more = arena_alloc_array(names->arena, cap, sizeof(Str));
-        if (names->count) {
-            memcpy(more, names->names, names->count * sizeof(Str));
-        }
-        names->names = more;
-        names->cap = cap;
-    }
+    names->names =
+        array_room(names->arena, names->names, names->count, &names->cap, sizeof *names->names);
     names->names[names->count++] = str_copy(names->arena, name);
     names->slots[slot] = (uint32_t)names->count;
     if (names->count * 2 > names->slot_count) {

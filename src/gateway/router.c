@@ -61,15 +61,8 @@ bool module_set_has(const ModuleSet *set, size_t module)
 
 static void routes_add(Routes *routes, const CompiledRoute *route)
 {
-    if (routes->len == routes->cap) {
-        size_t cap = routes->cap ? routes->cap * 2 : 4;
-        const CompiledRoute **more = arena_alloc_array(arena_current(), cap, sizeof *more);
-        if (routes->len) {
-            memcpy(more, routes->at, routes->len * sizeof *more);
-        }
-        routes->at = more;
-        routes->cap = cap;
-    }
+    routes->at =
+        array_room(arena_current(), routes->at, routes->len, &routes->cap, sizeof *routes->at);
     routes->at[routes->len++] = route;
 }
 
@@ -80,15 +73,8 @@ static Node *branch_to(Node *node, Str segment)
             return node->branches[i].node;
         }
     }
-    if (node->branch_count == node->branch_cap) {
-        size_t cap = node->branch_cap ? node->branch_cap * 2 : 2;
-        Branch *more = NEW_ARRAY(Branch, cap);
-        if (node->branch_count) {
-            memcpy(more, node->branches, node->branch_count * sizeof *more);
-        }
-        node->branches = more;
-        node->branch_cap = cap;
-    }
+    node->branches = array_room(arena_current(), node->branches, node->branch_count,
+                                &node->branch_cap, sizeof *node->branches);
     Node *child = NEW(Node);
     node->branches[node->branch_count++] = (Branch){segment, child};
     return child;

@@ -26,15 +26,7 @@ bool method_of(Str name, Method *out)
 
 void name_values_add(NameValues *list, Str name, Str value)
 {
-    if (list->len == list->cap) {
-        size_t cap = list->cap ? list->cap * 2 : 16;
-        NameValue *at = arena_alloc_array(arena_current(), cap, sizeof *at);
-        if (list->len) {
-            memcpy(at, list->at, list->len * sizeof *at);
-        }
-        list->at = at;
-        list->cap = cap;
-    }
+    list->at = array_room(arena_current(), list->at, list->len, &list->cap, sizeof *list->at);
     list->at[list->len++] = (NameValue){name, value};
 }
 

@@ -155,15 +155,7 @@ static void docs_add(ManyRows *rows, Json *doc)
 {
     Docs *out = rows->out;
 
-    if (out->len == rows->cap) {
-        size_t cap = rows->cap ? rows->cap * 2 : 16;
-        Json **more = NEW_ARRAY(Json *, cap);
-        if (out->len) {
-            memcpy(more, out->at, out->len * sizeof *more);
-        }
-        out->at = more;
-        rows->cap = cap;
-    }
+    out->at = array_room(arena_current(), out->at, out->len, &rows->cap, sizeof *out->at);
     out->at[out->len++] = doc;
 }
 

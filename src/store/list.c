@@ -556,14 +556,7 @@ Err *tx_list(Tx *tx, const Collection *of, Str cql, int64_t limit, Docs *out)
         if (!text.at) {
             break;
         }
-        if (docs.len == cap) {
-            cap = cap ? cap * 2 : 16;
-            Json **more = NEW_ARRAY(Json *, cap);
-            if (docs.len) {
-                memcpy(more, docs.at, docs.len * sizeof *more);
-            }
-            docs.at = more;
-        }
+        docs.at = array_room(arena_current(), docs.at, docs.len, &cap, sizeof *docs.at);
         Json *doc = json_parse_stored(text);
         known_put(tx, of, json_str(doc, "id"), list->slots[list->slot_at - 1].pk, text);
         docs.at[docs.len++] = doc;

@@ -16,15 +16,8 @@ enum {
 
 int planner_add(Planner *planner, Arg arg)
 {
-    if (planner->arg_count == planner->arg_cap) {
-        size_t cap = planner->arg_cap ? planner->arg_cap * 2 : 16;
-        Arg *more = NEW_ARRAY(Arg, cap);
-        if (planner->arg_count) {
-            memcpy(more, planner->args, planner->arg_count * sizeof *more);
-        }
-        planner->args = more;
-        planner->arg_cap = cap;
-    }
+    planner->args = array_room(arena_current(), planner->args, planner->arg_count,
+                               &planner->arg_cap, sizeof *planner->args);
     planner->args[planner->arg_count++] = arg;
     return (int)planner->arg_count;
 }

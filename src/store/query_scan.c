@@ -256,15 +256,8 @@ typedef struct {
 static Err *sorter_add(Sorter *sorter, Str key, int64_t pk)
 {
     if (!sorter->spool && sorter->len < IN_MEMORY_MAX) {
-        if (sorter->len == sorter->cap) {
-            size_t cap = sorter->cap ? sorter->cap * 2 : 64;
-            Sorted *more = NEW_ARRAY(Sorted, cap);
-            if (sorter->len) {
-                memcpy(more, sorter->at, sorter->len * sizeof *more);
-            }
-            sorter->at = more;
-            sorter->cap = cap;
-        }
+        sorter->at =
+            array_room(arena_current(), sorter->at, sorter->len, &sorter->cap, sizeof *sorter->at);
         sorter->at[sorter->len++] = (Sorted){str_copy(arena_current(), key), pk};
         return NULL;
     }

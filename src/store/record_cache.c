@@ -370,15 +370,7 @@ static Err *set_row(const Row *row, void *context)
 {
     SetRows *rows = context;
 
-    if (rows->len == rows->cap) {
-        size_t cap = rows->cap ? rows->cap * 2 : 64;
-        Known *more = arena_alloc_array(rows->arena, cap, sizeof *more);
-        if (rows->len) {
-            memcpy(more, rows->at, rows->len * sizeof *more);
-        }
-        rows->at = more;
-        rows->cap = cap;
-    }
+    rows->at = array_room(rows->arena, rows->at, rows->len, &rows->cap, sizeof *rows->at);
     Str text = row_text(row, 1);
     rows->bytes += text.len;
     if (rows->len >= SET_RECORDS_MAX || rows->bytes > SET_TEXT_MAX) {

@@ -143,15 +143,7 @@ static Err *take_summary(const Row *row, void *context)
     OpenLoans *out = summary->out;
     Str status = row_text(row, 4);
 
-    if (out->len == summary->cap) {
-        size_t cap = summary->cap ? summary->cap * 2 : 32;
-        OpenLoan *more = NEW_ARRAY(OpenLoan, cap);
-        for (size_t i = 0; i < out->len; i++) {
-            more[i] = out->at[i];
-        }
-        out->at = more;
-        summary->cap = cap;
-    }
+    out->at = array_room(arena_current(), out->at, out->len, &summary->cap, sizeof *out->at);
     out->at[out->len++] = (OpenLoan){
         .loan_id = str_copy(arena_current(), row_text(row, 0)),
         .loan_policy_id = str_copy(arena_current(), row_text(row, 1)),

@@ -418,15 +418,8 @@ static void add_rule(Parser *parser, Rule rule)
 {
     enum { LINES = 10000000 };
 
-    if (parser->rule_count == parser->rule_cap) {
-        size_t cap = parser->rule_cap ? parser->rule_cap * 2 : 64;
-        Rule *grown = NEW_ARRAY(Rule, cap);
-        if (parser->rule_count) {
-            memcpy(grown, parser->rules, parser->rule_count * sizeof *grown);
-        }
-        parser->rules = grown;
-        parser->rule_cap = cap;
-    }
+    parser->rules = array_room(arena_current(), parser->rules, parser->rule_count,
+                               &parser->rule_cap, sizeof *parser->rules);
     if (rule.criterion_count) {
         rule.weight = parser->is_first_line ? LINES - rule.line : rule.line;
         rule.weight += (int64_t)precedence_weight(parser, parser->second, &rule) * LINES;
