@@ -132,6 +132,15 @@ static Err *one_write(Tx *tx, void *row)
     return row_put(tx, row);
 }
 
+static void row_count(Bulk *bulk, const LoadedRow *row, const Err *err)
+{
+    if (err) {
+        bulk->options.refused(bulk->options.context, row->tag, err);
+    }
+    bulk->refused += err != NULL;
+    bulk->loaded += err == NULL;
+}
+
 // Each record in a transaction of its own: one that is refused spoils no other.
 static Err *block_write_singly(Bulk *bulk, Block *block)
 {
@@ -143,11 +152,7 @@ static Err *block_write_singly(Bulk *bulk, Block *block)
         if (err && err->status >= 500) {
             return err;
         }
-        if (err) {
-            bulk->options.refused(bulk->options.context, block->rows[i].tag, err);
-        }
-        bulk->refused += err != NULL;
-        bulk->loaded += err == NULL;
+        row_count(bulk, &block->rows[i], err);
         arena_release(arena_current(), mark);
     }
     return NULL;
@@ -194,11 +199,7 @@ static Err *block_write(Tx *tx, Bulk *bulk, const Block *block)
         if (err && (err->status >= 500 || !bulk->options.refused)) {
             return err;
         }
-        if (err) {
-            bulk->options.refused(bulk->options.context, block->rows[i].tag, err);
-        }
-        bulk->refused += err != NULL;
-        bulk->loaded += err == NULL;
+        row_count(bulk, &block->rows[i], err);
         arena_release(arena_current(), mark);
     }
     return NULL;

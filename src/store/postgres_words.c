@@ -95,39 +95,14 @@ static Err *row_insert(Tx *tx, const Collection *of, int64_t pk, const Str *word
     return err;
 }
 
-static bool has_words(const Str *words, size_t n)
-{
-    for (size_t i = 0; words && i < n; i++) {
-        if (words[i].len) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool same_words(const Str *a, const Str *b, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!str_eq(a[i], b[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 Err *pg_words_write(Tx *tx, const Collection *of, int64_t pk, const Str *old, const Str *now,
                     size_t n)
 {
-    bool has_old = has_words(old, n), has_now = has_words(now, n);
-
-    if (has_old && has_now && same_words(old, now, n)) {
-        return NULL;
-    }
-    if (has_old) {
+    if (old) {
         Str sql = str_fmt("delete from \"%s_words\" where pk = $1", of->table);
         TRY(sql_exec(tx, sql.at, ARGS(A_INT(pk)), NULL, NULL));
     }
-    return has_now ? row_insert(tx, of, pk, now, n) : NULL;
+    return now ? row_insert(tx, of, pk, now, n) : NULL;
 }
 
 Err *pg_words_make(Tx *tx, const Collection *of, const char *const *columns, size_t n)

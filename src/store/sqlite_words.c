@@ -49,39 +49,15 @@ static Err *row_write(Tx *tx, const Collection *of, int64_t pk, const Str *words
     return sql_exec(tx, str_z(buf_str(&sql)), (Args){args, n + 1}, NULL, NULL);
 }
 
-static bool has_words(const Str *words, size_t n)
-{
-    for (size_t i = 0; words && i < n; i++) {
-        if (words[i].len) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool same_words(const Str *a, const Str *b, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!str_eq(a[i], b[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 Err *sqlite_words_write(Tx *tx, const Collection *of, int64_t pk, const Str *old, const Str *now,
                         size_t n)
 {
-    bool has_old = has_words(old, n), has_now = has_words(now, n);
     int64_t row = pk ? pk : tx->last_pk;
 
-    if (has_old && has_now && same_words(old, now, n)) {
-        return NULL;
-    }
-    if (has_old) {
+    if (old) {
         TRY(row_write(tx, of, row, old, n, true));
     }
-    return has_now ? row_write(tx, of, row, now, n, false) : NULL;
+    return now ? row_write(tx, of, row, now, n, false) : NULL;
 }
 
 Err *sqlite_words_make(Tx *tx, const Collection *of, const char *const *columns, size_t n)

@@ -162,15 +162,8 @@ bool store_leads(const Store *store)
 
 static void db_list_add(Store *store, Db *db)
 {
-    if (store->db_count == store->db_cap) {
-        size_t cap = store->db_cap ? store->db_cap * 2 : 16;
-        Db **more = arena_alloc_array(store->arena, cap, sizeof(Db *));
-        if (store->db_count) {
-            memcpy(more, store->dbs, store->db_count * sizeof(Db *));
-        }
-        store->dbs = more;
-        store->db_cap = cap;
-    }
+    store->dbs =
+        array_room(store->arena, store->dbs, store->db_count, &store->db_cap, sizeof *store->dbs);
     store->dbs[store->db_count++] = db;
 }
 
@@ -429,15 +422,8 @@ static void written_add(Written *written, const Collection *of)
     if (written_has(written, of)) {
         return;
     }
-    if (written->len == written->cap) {
-        size_t cap = written->cap ? written->cap * 2 : 8;
-        const Collection **more = NEW_ARRAY(const Collection *, cap);
-        if (written->len) {
-            memcpy(more, written->at, written->len * sizeof *more);
-        }
-        written->at = more;
-        written->cap = cap;
-    }
+    written->at =
+        array_room(arena_current(), written->at, written->len, &written->cap, sizeof *written->at);
     written->at[written->len++] = of;
 }
 
@@ -638,8 +624,33 @@ bool tx_together_pause(Tx *tx, bool pauses)
     return tx->backend->together_pause && tx->backend->together_pause(tx, pauses);
 }
 
+static bool has_words(const Str *words, size_t n)
+{
+    for (size_t i = 0; words && i < n; i++) {
+        if (words[i].len) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool same_words(const Str *a, const Str *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!str_eq(a[i], b[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 Err *words_write(Tx *tx, const Collection *of, int64_t pk, const Str *old, const Str *now, size_t n)
 {
+    old = has_words(old, n) ? old : NULL;
+    now = has_words(now, n) ? now : NULL;
+    if ((!old && !now) || (old && now && same_words(old, now, n))) {
+        return NULL;
+    }
     return tx->backend->words_write(tx, of, pk, old, now, n);
 }
 

@@ -53,6 +53,7 @@ typedef struct Backend {
     bool (*row_is_null)(const Row *row, int column);
     // Writers of the open group before this transaction (its members are not committed yet).
     const Tx *(*group_members)(const Tx *tx);
+    // As words_write, when something changed: NULL for who has no words.
     Err *(*words_write)(Tx *tx, const Collection *of, int64_t pk, const Str *old, const Str *now,
                         size_t n);
     Err *(*words_make)(Tx *tx, const Collection *of, const char *const *columns, size_t n);
