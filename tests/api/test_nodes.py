@@ -9,7 +9,7 @@ import octavo  # puts tests/ into the path
 import postgres  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not postgres.is_wanted(),
-                                reason="needs a PostgreSQL cluster: one SQLite file has one process")
+                                reason="one SQLite file belongs to one process; played once more on PostgreSQL")
 
 SOON = 2  # seconds; counters are looked at every five, so only news are as quick
 

@@ -142,7 +142,9 @@ def test_routes_of_our_own_are_open_only_where_they_give_nothing_away():
             assert route["method"] == "GET", route  # among them empty lists of missing modules
 
 
-@pytest.mark.skipif(not FOLIO_ROUTES.exists(), reason="FOLIO's route list is not beside the repository")
+@pytest.mark.skipif(not FOLIO_ROUTES.exists(),
+                    reason="FOLIO's route list is not beside the repository; the agreed names are "
+                    "compared with the program all the same")
 def test_what_was_agreed_is_what_folio_asks_for():
     with open(FOLIO_ROUTES, newline="", encoding="utf-8") as file:
         folio = {(r["module"], r["method"], key(r)[2].rstrip("*")): needs(r)

@@ -24,7 +24,8 @@ def has_name_spaces():
 def small_disk(prepared, tmp_path):
     """A desk whose data directory can grow by little; desk.path(x) is a file on its disk."""
     if not has_name_spaces():
-        pytest.skip("a small disk needs user name spaces (unshare), which this machine forbids")
+        pytest.skip("a small disk needs user name spaces (unshare), which this machine forbids; "
+                    "test_power_cut.py fills the disk in the fault layer everywhere")
     disk = tmp_path / "disk"
     disk.mkdir()
     size = sum(f.stat().st_size for f in prepared.rglob("*")
