@@ -115,8 +115,8 @@ typedef struct {
 void meter_request(Meter *meter, const MeterRequest *request, int64_t now_ns);
 // One more, or one less, that is not over.
 void meter_in_flight(Meter *meter, int change);
-// Memory a module's cache holds at the moment.
-void meter_cache(Meter *meter, size_t bytes);
+// A module's caches hold so much more, or less.
+void meter_cache(Meter *meter, ptrdiff_t change);
 
 // ---------------------------------------------------------------------------------------------
 // Reading

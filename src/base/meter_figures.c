@@ -106,9 +106,9 @@ const char *meter_module(const Meter *meter)
     return meter->module;
 }
 
-void meter_cache(Meter *meter, size_t bytes)
+void meter_cache(Meter *meter, ptrdiff_t change)
 {
-    meter->cache_bytes = bytes;
+    meter->cache_bytes += (size_t)change;
 }
 
 void meter_in_flight(Meter *meter, int change)

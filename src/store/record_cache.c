@@ -28,7 +28,8 @@ typedef struct Value {
     atomic_int holders;
     Arena *arena;
     size_t bytes;
-    bool is_counted; // in bytes_cached
+    bool is_counted; // in bytes_cached and with the module
+    Meter *meter;    // of the module whose records it is made of, or NULL
     void *value;
 } Value;
 
@@ -84,13 +85,21 @@ static Value *value_new(size_t arena_limit)
     return value;
 }
 
+static void value_count(const Value *value, ptrdiff_t change)
+{
+    atomic_fetch_add(&bytes_cached, (size_t)change);
+    if (value->meter) {
+        meter_cache(value->meter, change);
+    }
+}
+
 static void value_drop(Value *value)
 {
     if (!value || atomic_fetch_sub(&value->holders, 1) > 1) {
         return;
     }
     if (value->is_counted) {
-        atomic_fetch_sub(&bytes_cached, value->bytes);
+        value_count(value, -(ptrdiff_t)value->bytes);
     }
     arena_free(value->arena);
     free(value);
@@ -286,8 +295,10 @@ static void entry_publish(DbCache *cache, Entry **list, const void *key, Value *
     Entry *entry = entry_of(cache, list, key);
     if (!entry->value && entry->written <= generation &&
         atomic_load(&bytes_cached) + value->bytes <= CACHE_BYTES_MAX) {
+        const Collection *of = list == &cache->sets ? key : ((const Derived *)key)->from[0];
         value->is_counted = true;
-        atomic_fetch_add(&bytes_cached, value->bytes);
+        value->meter = shape_of(of)->meter;
+        value_count(value, (ptrdiff_t)value->bytes);
         entry->value = value_hold(value);
     }
     pthread_mutex_unlock(&cache->lock);

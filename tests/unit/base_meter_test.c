@@ -228,6 +228,15 @@ static void percentiles_are_those_of_the_requests_of_the_window(void **state)
     assert_int_equal(reading_of("mod-desk").p50_us, -1);
 }
 
+static void caches_count_as_memory_of_their_module(void **state)
+{
+    (void)state;
+    meter_cache(meter_of("mod-cached"), 1000);
+    meter_cache(meter_of("mod-cached"), 500);
+    meter_cache(meter_of("mod-cached"), -1000);
+    assert_int_equal(reading_of("mod-cached").memory_bytes, 500);
+}
+
 static void *deep_stack(void *statements)
 {
     meter_begin_alone(desk);
@@ -270,6 +279,7 @@ int main(void)
         cmocka_unit_test(switched_off_nothing_is_measured),
         cmocka_unit_test(percentiles_are_those_of_the_requests_of_the_window),
         cmocka_unit_test(deep_stacks_are_survived),
+        cmocka_unit_test(caches_count_as_memory_of_their_module),
     };
     return cmocka_run_group_tests(tests, meters_make, NULL);
 }

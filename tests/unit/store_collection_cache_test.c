@@ -1,8 +1,11 @@
 // Caches under threads: who begins after a commit sees it, whoever fills and drops meanwhile.
 #include "library.h"
 
+#include "base/meter.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 enum { CHANGES = 150, READERS = 3 };
 
@@ -106,6 +109,42 @@ static void a_value_first_computed_from_an_old_snapshot_is_not_kept(void **state
     assert_int_equal(*(const int *)value, 2);
 }
 
+static size_t kept_of(const char *module)
+{
+    MeterReading readings[128], total;
+    size_t n = meter_read(0, readings, 128, &total), found = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        found += strcmp(readings[i].module, module) == 0 ? readings[i].memory_bytes : 0;
+    }
+    return found;
+}
+
+static void what_is_kept_counts_with_the_module_until_it_goes(void **state)
+{
+    Library *lib = *state;
+    const Collection *const charged[] = {&shelves};
+    const Json *shelf = NULL;
+    const void *value = NULL;
+    store_charge(charged, 1, "mod-shelves");
+
+    Tx *tx = begin(lib, WRITE);
+    insert(tx, &shelves, 1, "\"name\":\"A\",\"zone\":\"1\"");
+    commit(lib);
+    assert_int_equal(kept_of("mod-shelves"), 0);
+    tx = begin(lib, READ);
+    assert_ok(tx_ref(tx, &shelves, id_of(1), &shelf));
+    size_t records = kept_of("mod-shelves");
+    assert_true(records > 0);
+    assert_ok(tx_derived(tx, &zone, &value));
+    assert_true(kept_of("mod-shelves") > records);
+    commit(lib);
+    tx = begin(lib, WRITE);
+    insert(tx, &shelves, 2, "\"name\":\"B\",\"zone\":\"2\"");
+    commit(lib);
+    assert_int_equal(kept_of("mod-shelves"), 0);
+}
+
 static void a_pinned_record_outlives_its_successor(void **state)
 {
     Library *lib = *state;
@@ -154,6 +193,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, library_setup, library_teardown)
         TEST(a_reader_never_sees_what_was_before_an_answered_commit),
         TEST(a_value_first_computed_from_an_old_snapshot_is_not_kept),
+        TEST(what_is_kept_counts_with_the_module_until_it_goes),
         TEST(a_pinned_record_outlives_its_successor),
         TEST(prefetching_is_one_round_trip_and_none_from_memory),
     };
