@@ -44,12 +44,6 @@ Err *spring_error_of(Req *req, Err *err)
     return invalid(err->message);
 }
 
-Err *spring_not_found(const char *resource, Str id)
-{
-    return spring_error(404, "NOT_FOUND_ERROR",
-                        str_fmt("%s with ID [" STR_FMT "] was not found", resource, STR_ARG(id)));
-}
-
 Err *spring_id(const Req *req, size_t i, Str *out)
 {
     Str text = req_param(req, i);

@@ -10,8 +10,6 @@ Err *spring_error(int status, const char *code, Str message);
 // NOT_FOUND_ERROR, 400, 409 and 422 as 422 VALIDATION_ERROR; what has a body of its own, and
 // anything else, stays as it is. NULL stays NULL, when all writes so far are answered.
 Err *spring_error_of(Req *req, Err *err);
-// 404 "<resource> with ID [<id>] was not found".
-Err *spring_not_found(const char *resource, Str id);
 
 // The i-th parameter of the path as UUID in lower case; 422.
 WARN_UNUSED Err *spring_id(const Req *req, size_t i, Str *out);

@@ -166,7 +166,4 @@ WARN_UNUSED Err *record_delete(Tx *tx, const Collection *of, const Known *record
 // Appends events as they are; only their numbers are new.
 WARN_UNUSED Err *outbox_restore(Tx *tx, const Event *events, size_t n);
 
-// SQL text helpers.
-void sql_name(Buf *sql, const char *name);
-
 enum { SQL_MAX = 16 * 1024 * 1024 };

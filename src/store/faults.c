@@ -603,14 +603,6 @@ void faults_disk_full(int64_t bytes_left)
     pthread_mutex_unlock(&faults.lock);
 }
 
-int64_t faults_operations(void)
-{
-    pthread_mutex_lock(&faults.lock);
-    int64_t n = faults.operations;
-    pthread_mutex_unlock(&faults.lock);
-    return n;
-}
-
 static void disk_reboot(Disk *disk, Keep keep)
 {
     disk_keep(disk, keep);

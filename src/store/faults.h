@@ -58,8 +58,6 @@ bool faults_power_is_off(void);
 void faults_reboot(Keep keep);
 // Growth beyond so many bytes fails as "disk full"; -1: endless again.
 void faults_disk_full(int64_t bytes_left);
-// Operations since the reset.
-int64_t faults_operations(void);
 
 void faults_point(const char *name);
 #define FAULT_POINT(name) faults_point(name)

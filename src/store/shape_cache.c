@@ -96,13 +96,6 @@ static const char *keep(const Buf *sql)
     return z;
 }
 
-void sql_name(Buf *sql, const char *name)
-{
-    buf_char(sql, '"');
-    buf_add_z(sql, name);
-    buf_char(sql, '"');
-}
-
 static void shape_write_sql(Shape *shape)
 {
     Buf sql = buf_new(scratch_arena(), SQL_MAX);

@@ -216,7 +216,6 @@ void queue_fill(Queue *queue, Json *request);
 WARN_UNUSED Err *queue_begin_fulfilment(Tx *tx, Queue *queue, Json *request, const ItemView *item,
                                         Str service_point_id);
 void queue_add(Queue *queue, Json *request);    // at the end
-void queue_remove(Queue *queue, Json *request); // the request keeps no position
 // Closes gaps and saves.
 WARN_UNUSED Err *queue_renumber(Tx *tx, Queue *queue);
 // Writes what changed, positions first cleared where they would collide.

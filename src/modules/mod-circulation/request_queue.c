@@ -211,20 +211,6 @@ void queue_add(Queue *queue, Json *request)
     renumber(queue);
 }
 
-void queue_remove(Queue *queue, Json *request)
-{
-    size_t i = index_of(queue, request);
-
-    if (i == queue->len) {
-        return;
-    }
-    queue->len--;
-    memmove(&queue->at[i], &queue->at[i + 1], (queue->len - i) * sizeof *queue->at);
-    memmove(&queue->stored[i], &queue->stored[i + 1], (queue->len - i) * sizeof *queue->stored);
-    json_remove(request, "position");
-    renumber(queue);
-}
-
 // Requests whose fulfilment has begun stand before all others.
 static void move_behind_begun(Queue *queue, const Json *request)
 {

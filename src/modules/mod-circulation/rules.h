@@ -42,8 +42,5 @@ const Rule *rules_best(const Rules *rules, const RuleInput *input);
 // Fills the match of a rule.
 void rule_match_fill(const Rule *rule, RuleMatch *out);
 
-// Letter that the text uses for a type of policy.
-char policy_letter(PolicyType type);
-
 // The tenant's table, compiled once per change. 500 text when there are no rules.
 WARN_UNUSED Err *rules_read(Tx *tx, const Rules **out);

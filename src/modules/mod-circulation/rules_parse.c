@@ -48,11 +48,6 @@ typedef struct {
 
 static const char policy_letters[POLICY_TYPES + 1] = "lrnoi";
 
-char policy_letter(PolicyType type)
-{
-    return policy_letters[type];
-}
-
 Err *rules_fault(Str message, int line, int column)
 {
     Json *body = json_object();
