@@ -247,7 +247,7 @@ Store *db_store(const Db *db)
 bool db_change(const Db *db, uint64_t *out)
 {
     *out = db->generation;
-    return str_is_empty(db->store->options.url);
+    return !db->store->backend->has_many_writers;
 }
 
 uint64_t db_generation(const Db *db)
