@@ -215,7 +215,7 @@ void queue_fill(Queue *queue, Json *request);
 // What check-in does to the first fulfillable request (5.4): status, expiry, place in the queue.
 WARN_UNUSED Err *queue_begin_fulfilment(Tx *tx, Queue *queue, Json *request, const ItemView *item,
                                         Str service_point_id);
-void queue_add(Queue *queue, Json *request);    // at the end
+void queue_add(Queue *queue, Json *request); // at the end
 // Closes gaps and saves.
 WARN_UNUSED Err *queue_renumber(Tx *tx, Queue *queue);
 // Writes what changed, positions first cleared where they would collide.
