@@ -1,8 +1,8 @@
 // octavo bench: the subcommands of the performance lab.
 #include "bench.h"
 
-#include "data.h"
-#include "floor.h"
+#include "bench/data/data.h"
+#include "bench/floor/floor.h"
 
 #include <stdio.h>
 #include <string.h>

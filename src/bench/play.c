@@ -1,7 +1,7 @@
 // octavo bench play: runs one load plan against a server.
 #include "bench.h"
 
-#include "play_report.h"
+#include "bench/driver/play_report.h"
 
 #include "base/asset.h"
 

@@ -6,7 +6,7 @@
 // left: both ends' percentiles must agree. Source: spec/workloads.md 15, spec/perf-lab.md 10.
 #include "bench.h"
 
-#include "driver.h"
+#include "bench/driver/driver.h"
 
 #include "base/date.h"
 #include "base/die.h"

@@ -1,5 +1,5 @@
 // An HTTP client for single calls (libcurl behind it): proxied interfaces, webhooks, tools, tests.
-// The lab's driver has its own engine (bench/driver.h).
+// The lab's driver has its own engine (bench/driver/driver.h).
 #pragma once
 
 #include "http/http.h"

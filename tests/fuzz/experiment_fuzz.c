@@ -2,7 +2,7 @@
 // the profile.
 #include "fuzz.h"
 
-#include "bench/experiment.h"
+#include "bench/lab/experiment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

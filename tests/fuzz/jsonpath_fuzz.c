@@ -1,5 +1,5 @@
 // Fuzz target: first line a JSON path, the rest the document it is applied to.
-#include "bench/jsonpath.h"
+#include "bench/plan/jsonpath.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 // Fuzz target: a text of a load plan and a condition from the same bytes, filled in and decided.
-#include "bench/condition.h"
-#include "bench/plan.h"
+#include "bench/plan/condition.h"
+#include "bench/plan/plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 // result.json: whatever it holds is refused or read, and what was read is reported.
-#include "bench/report.h"
+#include "bench/report/report.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/date.h"
-#include "bench/driver.h"
+#include "bench/driver/driver.h"
 #include "bench_server.h"
 
 enum {

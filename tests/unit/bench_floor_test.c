@@ -1,8 +1,8 @@
 // The floor measurement: its statements are read, run and measured.
 #include "test.h"
 
-#include "bench/data.h"
-#include "bench/floor.h"
+#include "bench/data/data.h"
+#include "bench/floor/floor.h"
 
 #include "base/asset.h"
 

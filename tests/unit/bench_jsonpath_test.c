@@ -1,7 +1,7 @@
 // JSON paths over text, as FOLIO's load plans write them.
 #include "test.h"
 
-#include "bench/jsonpath.h"
+#include "bench/plan/jsonpath.h"
 
 #include <string.h>
 

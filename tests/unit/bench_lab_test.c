@@ -3,8 +3,8 @@
 
 #include "base/date.h"
 
-#include "bench/experiment.h"
-#include "bench/sampler.h"
+#include "bench/lab/experiment.h"
+#include "bench/lab/sampler.h"
 #include "bench_server.h"
 
 #include <math.h>

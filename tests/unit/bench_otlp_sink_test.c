@@ -1,7 +1,7 @@
 // The lab's collector counts what a server sends it.
 #include "test.h"
 
-#include "bench/otlp_sink.h"
+#include "bench/lab/otlp_sink.h"
 #include "http/client.h"
 
 static int post(const OtlpSink *sink, const char *path, Str body)

@@ -1,7 +1,7 @@
 // Reading load plans: texts, conditions, data files, refusals.
 #include "test.h"
 
-#include "bench/plan.h"
+#include "bench/plan/plan.h"
 
 #include "base/asset.h"
 

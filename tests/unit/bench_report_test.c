@@ -3,9 +3,9 @@
 #include "test.h"
 
 #include "base/asset.h"
-#include "bench/report.h"
-#include "bench/report_pair.h"
-#include "bench/report_trend.h"
+#include "bench/report/report.h"
+#include "bench/report/pair.h"
+#include "bench/report/trend.h"
 
 #include "lab_world.h"
 

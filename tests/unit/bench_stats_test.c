@@ -1,7 +1,7 @@
 // The lab's statistics: known figures, and experiments of which the truth is known.
 #include "test.h"
 
-#include "bench/metric.h"
+#include "bench/stats/metric.h"
 
 #include "lab_world.h"
 

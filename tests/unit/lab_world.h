@@ -2,7 +2,7 @@
 // the statistics and the report can be held against what is true.
 #pragma once
 
-#include "bench/actor.h"
+#include "bench/plan/actor.h"
 #include "bench/result.h"
 
 #include <math.h>
