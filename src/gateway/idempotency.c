@@ -39,18 +39,20 @@ static Str key_of(const Req *req)
                                      : (Str){"", 0};
 }
 
-// What makes two requests the same: method, path and body.
+// What makes two requests the same: method, path, query and body.
 static Str hash_of(const Req *req)
 {
     static const char digits[] = "0123456789abcdef";
     unsigned char digest[EVP_MAX_MD_SIZE];
     char hex[2 * EVP_MAX_MD_SIZE];
     unsigned len = 0;
-    Buf text = buf_new(arena_current(), req->body.len + req->path.len + 16);
+    Buf text = buf_new(arena_current(), req->body.len + req->path.len + req->query_text.len + 16);
 
     buf_add_z(&text, method_name(req->method));
     buf_char(&text, ' ');
     buf_add(&text, req->path);
+    buf_char(&text, '?');
+    buf_add(&text, req->query_text);
     buf_char(&text, '\n');
     buf_add(&text, req->body);
     EVP_Digest(text.at, text.len, digest, &len, EVP_sha256(), NULL);

@@ -336,6 +336,10 @@ def test_a_repeated_key_lends_once(world):
     assert again.headers["x-octavo-replayed"] == "true" and again.headers["Location"] == first.headers["Location"]
     error, = errors_of(world.check_out(world.item(), patron, api=keyed))
     assert error["code"] == "IDEMPOTENCY_KEY_REUSED"
+    error, = errors_of(keyed.post("/circulation/check-out-by-barcode?another=query",
+                                  {"itemBarcode": item["barcode"], "userBarcode": patron["barcode"],
+                                   "servicePointId": world.desk}))
+    assert error["code"] == "IDEMPOTENCY_KEY_REUSED"
     refused = world.api.with_headers({"x-octavo-idempotency-key": new_id()})
     before = world.check_out(item, patron, api=refused)
     assert world.check_out(item, patron, api=refused).text == before.text
