@@ -134,6 +134,17 @@ def test_two_who_pay_everything_at_once_pay_once(library):
     assert sorted(answers) == [201, 422, 422, 422]
 
 
+@pytest.mark.parametrize("path", ["/accounts/{id}/pay", "/accounts-bulk/pay"])
+def test_a_payment_that_is_sent_twice_with_its_key_is_taken_once(library, path):
+    one = charge(library)
+    body = wish("4.00", **({"accountIds": [one["id"]]} if "bulk" in path else {}))
+    keyed = library.with_headers({"x-octavo-idempotency-key": new_id()})
+    first, again = (keyed.post(path.format(id=one["id"]), body) for _ in range(2))
+    assert again.expect(201) == first.expect(201)
+    assert again.headers["x-octavo-replayed"] == "true"
+    assert state(library, one) == ("Open", "Paid partially", 6)
+
+
 def test_automatic_types_belong_to_the_program(library):
     sent = {"id": AUTOMATIC, "feeFineType": "Mine", "automatic": False}
     for answer in (library.post("/feefines", sent), library.put(f"/feefines/{AUTOMATIC}", sent),

@@ -20,45 +20,35 @@ static const Collection *const fees[] = {
     NULL,
 };
 
-// One handler: it reads the action off the route.
-#define ACTION(name)                                                                               \
+// One handler: it reads the action off the route. What writes takes a key of the client's, so that
+// nobody pays twice.
+#define ACTION(name, kind)                                                                         \
     {POST,                                                                                         \
      "/accounts/{id}/" name,                                                                       \
-     WRITE,                                                                                        \
+     kind,                                                                                         \
      account_action,                                                                               \
      .permission = "accounts." name ".post",                                                       \
-     .later_permission = "feesfines.accounts." name ".post"},                                      \
+     .later_permission = "feesfines.accounts." name ".post",                                       \
+     .is_idempotent = (kind) == WRITE},                                                            \
     {                                                                                              \
-        POST, "/accounts-bulk/" name, WRITE, account_action,                                       \
+        POST, "/accounts-bulk/" name, kind, account_action,                                        \
             .permission = "accounts." name ".post",                                                \
-            .later_permission = "feesfines.accounts-bulk." name ".post"                            \
-    }
-
-#define CHECK(name)                                                                                \
-    {POST,                                                                                         \
-     "/accounts/{id}/" name,                                                                       \
-     READ,                                                                                         \
-     account_action,                                                                               \
-     .permission = "accounts." name ".post",                                                       \
-     .later_permission = "feesfines.accounts." name ".post"},                                      \
-    {                                                                                              \
-        POST, "/accounts-bulk/" name, READ, account_action,                                        \
-            .permission = "accounts." name ".post",                                                \
-            .later_permission = "feesfines.accounts-bulk." name ".post"                            \
+            .later_permission = "feesfines.accounts-bulk." name ".post",                           \
+            .is_idempotent = (kind) == WRITE                                                       \
     }
 
 static const Route fee_routes[] = {
     {GET, "/accounts", READ, accounts_list, .permission = "accounts.collection.get"},
     {GET, "/accounts/{id}", READ, account_get, .permission = "accounts.item.get"},
-    ACTION("pay"),
-    ACTION("waive"),
-    ACTION("transfer"),
-    ACTION("refund"),
-    ACTION("cancel"),
-    CHECK("check-pay"),
-    CHECK("check-waive"),
-    CHECK("check-transfer"),
-    CHECK("check-refund"),
+    ACTION("pay", WRITE),
+    ACTION("waive", WRITE),
+    ACTION("transfer", WRITE),
+    ACTION("refund", WRITE),
+    ACTION("cancel", WRITE),
+    ACTION("check-pay", READ),
+    ACTION("check-waive", READ),
+    ACTION("check-transfer", READ),
+    ACTION("check-refund", READ),
     {POST, "/feefines", WRITE, feefine_create, .permission = "feefines.item.post",
      .collection = &feefines},
     {PUT, "/feefines/{id}", WRITE, feefine_put, .permission = "feefines.item.put",
