@@ -46,6 +46,12 @@ static void listener_show(App *app, const char *name, const char *option, const 
     app->listener_count++;
 }
 
+// Nothing instead of an address: people write both.
+static bool is_off(Str address)
+{
+    return !address.len || str_eq_nocase(address, S("off"));
+}
+
 static Err *listeners_start(App *app, Str data, Listeners *listeners)
 {
     HttpOptions gateway = listener_options(app, data, "http.listen");
@@ -59,11 +65,11 @@ static Err *listeners_start(App *app, Str data, Listeners *listeners)
     admin.handle = admin_handle;
     TRY(http_start(&gateway, &listeners->gateway));
     listener_show(app, "gateway", "http.listen", listeners->gateway);
-    if (edge.listen.len) {
+    if (!is_off(edge.listen)) {
         TRY(http_start(&edge, &listeners->edge));
         listener_show(app, "edge", "edge.listen", listeners->edge);
     }
-    if (admin.listen.len) {
+    if (!is_off(admin.listen)) {
         TRY(http_start(&admin, &listeners->admin));
         listener_show(app, "admin", "admin.listen", listeners->admin);
     }

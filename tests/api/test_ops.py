@@ -188,6 +188,17 @@ def test_switched_off_nothing_is_kept_of_requests(own_server):
                for m in ops(server, "/octavo/ops/modules")["modules"])
 
 
+def test_a_listener_that_is_off_is_not_opened(tmp_path):
+    process = subprocess.Popen([program(), "serve", "--data", str(tmp_path), "--http.listen=127.0.0.1:0",
+                                "--admin.listen=off", "--edge.listen=OFF"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    first = process.stdout.readline()
+    process.terminate()
+    rest, log = process.communicate(timeout=40)
+    assert "at http" in first and process.returncode == 0, log
+    assert "listener" not in rest
+
+
 def test_a_level_that_does_not_exist_is_refused():
     done = subprocess.run([program(), "serve", "--data", "/nonexistent/x",
                            "--observability.level=some"], capture_output=True, text=True)
