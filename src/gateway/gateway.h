@@ -163,6 +163,9 @@ size_t tenant_list(const App *app, Tenant *const **out);
 // The tenant's database with its tables.
 WARN_UNUSED Err *tenant_open(Tenant *tenant, Db **db);
 bool tenant_has_module(const Tenant *tenant, const char *module);
+// Pauses a timer or lets it go on, also after a restart. *found false: the tenant has none of that
+// name.
+WARN_UNUSED Err *tenant_timer_pause(Tenant *tenant, Str name, bool pauses, bool *found);
 // Brings the tables of the tenant's enabled modules to this program's descriptors (octavo migrate).
 WARN_UNUSED Err *tenant_migrate(App *app, Tenant *tenant);
 WARN_UNUSED Err *tenant_create(App *app, Str id, Str name, Str description);

@@ -49,6 +49,7 @@ typedef struct {
     StrList foreign; // ids of enabled modules that exist as descriptors only
     // Changed timers: "<timer id>" -> {"unit","delay"} as JSON text; "" if none.
     Str timers;
+    StrList paused; // names of timers that operators paused
 } TenantState;
 
 struct Tenant {

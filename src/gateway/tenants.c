@@ -118,6 +118,15 @@ static void publish_list(Gateway *gateway, Tenant *added, const Tenant *removed)
     atomic_store_explicit(&gateway->tenants, list, memory_order_release);
 }
 
+static StrList keep_list(Gateway *gateway, const StrList *list)
+{
+    StrList kept = {0};
+    for (size_t i = 0; i < list->len; i++) {
+        str_list_add(&kept, str_copy(gateway->arena, list->at[i]));
+    }
+    return kept;
+}
+
 // A deep copy that lives as long as the gateway. The caller holds gateway->lock.
 static const TenantState *keep_state(Gateway *gateway, const TenantState *state)
 {
@@ -127,10 +136,8 @@ static const TenantState *keep_state(Gateway *gateway, const TenantState *state)
     kept->name = str_copy(gateway->arena, state->name);
     kept->description = str_copy(gateway->arena, state->description);
     kept->timers = str_copy(gateway->arena, state->timers);
-    kept->foreign = (StrList){0};
-    for (size_t i = 0; i < state->foreign.len; i++) {
-        str_list_add(&kept->foreign, str_copy(gateway->arena, state->foreign.at[i]));
-    }
+    kept->foreign = keep_list(gateway, &state->foreign);
+    kept->paused = keep_list(gateway, &state->paused);
     arena_use(former);
     return kept;
 }
@@ -150,7 +157,14 @@ static Tenant *add_tenant(App *app, Str id, const TenantState *state)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Stored form: {"tenantId","name","description","modules":[ids],"timers":{}}
+// Stored form: {"tenantId","name","description","modules":[ids],"timers":{},"paused":[names]}
+
+static void add_texts(Json *array, const StrList *texts)
+{
+    for (size_t i = 0; i < texts->len; i++) {
+        json_add(array, json_string(texts->at[i]));
+    }
+}
 
 static Json *state_doc(const Tenant *tenant, const TenantState *state)
 {
@@ -164,11 +178,14 @@ static Json *state_doc(const Tenant *tenant, const TenantState *state)
             json_add(modules, json_string(module_id(gateway->modules[i])));
         }
     }
-    for (size_t i = 0; i < state->foreign.len; i++) {
-        json_add(modules, json_string(state->foreign.at[i]));
-    }
+    add_texts(modules, &state->foreign);
     json_set(doc, "modules", modules);
     json_set_str_if(doc, "timers", state->timers);
+    if (state->paused.len) {
+        Json *paused = json_array();
+        add_texts(paused, &state->paused);
+        json_set(doc, "paused", paused);
+    }
     return doc;
 }
 
@@ -198,6 +215,10 @@ static void state_read(const Gateway *gateway, const Json *doc, TenantState *sta
         } else {
             str_list_add(&state->foreign, id);
         }
+    }
+    JSON_EACH(name, json_get(doc, "paused"))
+    {
+        str_list_add(&state->paused, json_scalar_text(name));
     }
 }
 
@@ -449,6 +470,37 @@ void tenant_timers_start(Tenant *tenant)
             jobs_timer(scheduler, tenant->id, own_delay(tenant, timer, json_get(changes, id)));
         }
     }
+    for (size_t i = 0; i < state->paused.len; i++) {
+        jobs_timer_pause(scheduler, tenant->id, state->paused.at[i], true);
+    }
+}
+
+static Err *pause_keep(Tenant *tenant, Str name, bool pauses)
+{
+    const TenantState *old = tenant_state(tenant);
+    TenantState state = *old;
+
+    state.paused = (StrList){0};
+    for (size_t i = 0; i < old->paused.len; i++) {
+        if (!str_eq(old->paused.at[i], name)) {
+            str_list_add(&state.paused, old->paused.at[i]);
+        }
+    }
+    if (pauses) {
+        str_list_add(&state.paused, name);
+    }
+    return tenant_change(tenant, &state);
+}
+
+Err *tenant_timer_pause(Tenant *tenant, Str name, bool pauses, bool *found)
+{
+    Scheduler *scheduler = tenant->app->scheduler;
+
+    pthread_mutex_lock(&tenant->lock);
+    *found = scheduler && jobs_timer_pause(scheduler, tenant->id, name, pauses);
+    Err *err = *found ? pause_keep(tenant, name, pauses) : NULL;
+    pthread_mutex_unlock(&tenant->lock);
+    return err;
 }
 
 // ---------------------------------------------------------------------------------------------

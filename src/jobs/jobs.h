@@ -108,7 +108,7 @@ typedef struct {
 // Those of a tenant, "" = of all; returns how many.
 size_t jobs_timers(Scheduler *scheduler, Str tenant, TimerState **out);
 // Each of these: false if the tenant ("" = any) has no such timer. A run comes at once, beside the
-// schedule, and also while it is paused.
+// schedule, and also while it is paused. Who gives the timers remembers pauses over a restart.
 bool jobs_timer_run(Scheduler *scheduler, Str tenant, Str name);
 bool jobs_timer_pause(Scheduler *scheduler, Str tenant, Str name, bool pauses);
 // The tenant is gone: nothing of it runs or is delivered any more.

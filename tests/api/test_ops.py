@@ -233,6 +233,27 @@ def test_jobs_run_pause_and_go_on_when_told(own_server):
     assert admin(server, "/octavo/ops/jobs/no-such/run", "POST").status_code == 404
 
 
+def test_a_paused_job_stays_paused_until_it_is_resumed(own_server):
+    """Also when the program starts anew, and when the library gets other modules."""
+    server = own_server()
+    library = Library(server, "diku").login()
+
+    def is_paused():
+        job = jobs_of(server, "diku")["expire-users"]
+        assert job["paused"] == (job["nextRun"] is None)
+        return job["paused"]
+
+    library.post("/octavo/ops/jobs/expire-users/pause").expect(202)
+    server.restart()
+    assert is_paused()
+    for action in ("disable", "enable"):
+        library.post("/_/proxy/tenants/diku/install", [{"id": "mod-tags", "action": action}]).expect(200)
+        assert is_paused()
+    library.post("/octavo/ops/jobs/expire-users/resume").expect(202)
+    server.restart()
+    assert not is_paused()
+
+
 def test_a_library_manages_its_own_jobs_only(server, library):
     shown = library.get("/octavo/ops/jobs").expect(200)["jobs"]
     assert shown and {job["tenant"] for job in shown} == {library.tenant}

@@ -66,11 +66,20 @@ Err *jobs_run(Req *req)
 
 static Err *pause(Req *req, bool pauses)
 {
-    Scheduler *scheduler = req->app->scheduler;
+    Tenant *const *tenants = &req->tenant;
+    size_t n = 1;
+    bool is_found = false;
 
     TRY(operators_only(req));
-    return changed(req, scheduler &&
-                            jobs_timer_pause(scheduler, tenant_of(req), req_param(req, 0), pauses));
+    if (!tenant_of(req).len) {
+        n = tenant_list(req->app, &tenants);
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool is_here = false;
+        TRY(tenant_timer_pause(tenants[i], req_param(req, 0), pauses, &is_here));
+        is_found = is_found || is_here;
+    }
+    return changed(req, is_found);
 }
 
 Err *jobs_pause(Req *req)
