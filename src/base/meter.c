@@ -41,8 +41,9 @@ typedef struct {
     uint32_t number; // of the work
     uint32_t edges;  // requests received and sent since the last settling
     int64_t cpu_seen, settled_ns;
-    int64_t waited_ns; // by the module on top
-    int64_t exact_ns;  // charged since the last settling
+    int64_t waited_ns;  // by the module on top
+    int64_t counted_ns; // to phases, since the work began
+    int64_t exact_ns;   // charged since the last settling
     uint64_t touched[METERS_MAX / 64];
     Frame stack[STACK_MAX];
     MeterShare shares[METERS_MAX]; // since the last settling
@@ -264,6 +265,7 @@ static void work_begin(Meter *meter, int64_t queued_ns)
     thread.is_on = true;
     thread.depth = 0;
     thread.waited_ns = 0;
+    thread.counted_ns = 0;
     frame_push(meter, now);
     if (queued_ns) {
         work->phase_ns[PHASE_QUEUE] = queued_ns;
@@ -335,14 +337,19 @@ void meter_route(const char *route)
     thread.work.route = route;
 }
 
-int64_t meter_begun(void)
+MeterMark meter_begun(void)
 {
-    return thread.is_on ? thread.work.begun_ns : 0;
+    return (MeterMark){thread.is_on ? thread.work.begun_ns : 0, 0};
 }
 
 int64_t meter_clock(void)
 {
     return thread.is_on ? clock_ns() : 0;
+}
+
+MeterMark meter_mark(void)
+{
+    return (MeterMark){meter_clock(), thread.counted_ns};
 }
 
 // The share of the module on top.
@@ -360,17 +367,25 @@ static int visit_on_top(void)
     return thread.stack[top - 1].visit;
 }
 
-void meter_phase(Phase phase, int64_t begun_ns, int64_t ended_ns)
+// What no phase inside of it has counted.
+static int64_t phase_count(Phase phase, MeterMark begun, int64_t ended_ns)
 {
-    if (!begun_ns || !ended_ns || !thread.is_on) {
-        return;
-    }
-    int64_t ns = ended_ns - begun_ns;
+    int64_t ns = ended_ns - begun.ns - (thread.counted_ns - begun.counted_ns);
+
+    thread.counted_ns += ns;
     thread.work.phase_ns[phase] += ns;
     if (phase == PHASE_QUEUE) {
         share_on_top()->queue_ns += ns;
     } else if (phase != PHASE_AUTH) {
         share_on_top()->store_ns += ns;
+    }
+    return ns;
+}
+
+void meter_phase(Phase phase, MeterMark begun, int64_t ended_ns)
+{
+    if (begun.ns && ended_ns && thread.is_on) {
+        phase_count(phase, begun, ended_ns);
     }
 }
 
@@ -381,34 +396,25 @@ void meter_rest(int64_t begun_ns)
     }
 }
 
-void meter_wait(Phase phase, int64_t begun_ns)
+void meter_wait(Phase phase, MeterMark begun)
 {
-    if (begun_ns && thread.is_on) {
-        int64_t now = clock_ns();
-        meter_phase(phase, begun_ns, now);
-        thread.waited_ns += now - begun_ns;
+    if (begun.ns && thread.is_on) {
+        thread.waited_ns += phase_count(phase, begun, clock_ns());
     }
 }
 
-int64_t meter_statement(const char *shape, int64_t begun_ns, int64_t rows)
+int64_t meter_statement(const char *shape, MeterMark begun, int64_t rows)
 {
     MeterWork *work = &thread.work;
 
-    if (!begun_ns || !thread.is_on) {
+    if (!begun.ns || !thread.is_on) {
         return 0;
     }
-    int64_t ns = clock_ns() - begun_ns;
+    int64_t ns = phase_count(PHASE_STORE, begun, clock_ns());
     size_t i = work->statement_count++;
-    // Statements that a row's callback ran inside this one were counted already.
-    for (size_t k = i < STATEMENTS_KEPT ? i : 0;
-         k > 0 && work->statements[k - 1].begun_ns >= begun_ns; k--) {
-        ns -= work->statements[k - 1].ns;
-    }
     if (i < STATEMENTS_KEPT) {
-        work->statements[i] = (MeterStatement){shape, begun_ns, ns, rows, visit_on_top()};
+        work->statements[i] = (MeterStatement){shape, begun.ns, ns, rows, visit_on_top()};
     }
-    work->phase_ns[PHASE_STORE] += ns;
-    share_on_top()->store_ns += ns;
     return ns;
 }
 

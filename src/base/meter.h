@@ -71,7 +71,6 @@ void meter_thread_end(void);
 // The work of this moment, NULL if nothing is measured.
 const MeterWork *meter_work(void);
 void meter_route(const char *route);
-int64_t meter_begun(void); // when it began, 0 if nothing is measured
 
 // Another module goes on for the one on top. Both give the monotonic clock, 0 if it was not read.
 int64_t meter_enter(Meter *meter);
@@ -92,14 +91,23 @@ void meter_leave_scope(int *unused);
 
 // The monotonic clock if something is measured, else 0. What began at 0 counts nothing.
 int64_t meter_clock(void);
+// Where something begins that counts to a phase. Phases inside of others (a statement run for a
+// row of another, a wait inside a statement, statements that look for permissions) are taken off
+// those, so that all phases together are never more than the whole.
+typedef struct {
+    int64_t ns;         // the monotonic clock; 0: nothing is measured
+    int64_t counted_ns; // to phases, since the work began
+} MeterMark;
+MeterMark meter_mark(void);
+MeterMark meter_begun(void); // where the work began
 // Gives what it took.
-int64_t meter_statement(const char *shape, int64_t begun_ns, int64_t rows);
+int64_t meter_statement(const char *shape, MeterMark begun, int64_t rows);
 // Time the thread spent waiting for somebody: it used no CPU.
 void meter_rest(int64_t begun_ns);
 // Time in a phase that the thread spent waiting: it used no CPU.
-void meter_wait(Phase phase, int64_t begun_ns);
+void meter_wait(Phase phase, MeterMark begun);
 // Time in a phase whose CPU counts like any other. Nothing is counted if one of them is 0.
-void meter_phase(Phase phase, int64_t begun_ns, int64_t ended_ns);
+void meter_phase(Phase phase, MeterMark begun, int64_t ended_ns);
 // CPU that belongs to a module whoever runs it: the commit of a group, the checkpoints. Give what
 // the one returned to the other.
 int64_t meter_cpu_begin(void);

@@ -253,7 +253,8 @@ static Err *serve_once(Req *req, Handling *handling)
     } else if (!handling->route->is_everywhere) {
         TRY(tenant_ready(req->tenant, &db));
     }
-    int64_t begun = meter_enter(req->app->gateway->auth_meter);
+    MeterMark begun = meter_mark();
+    meter_enter(req->app->gateway->auth_meter);
     Err *err = caller_allow(req, &handling->caller, handling->route);
     meter_phase(PHASE_AUTH, begun, meter_leave());
     if (!err) {

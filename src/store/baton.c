@@ -20,8 +20,8 @@ void baton_take(Baton *baton, int queue)
         pthread_mutex_unlock(&baton->lock);
         return;
     }
-    int64_t begun = meter_clock();
-    Waiter me = {.since_ns = begun ? begun : clock_ns()};
+    MeterMark begun = meter_mark();
+    Waiter me = {.since_ns = begun.ns ? begun.ns : clock_ns()};
     pthread_cond_init(&me.granted, NULL);
     *(baton->last[queue] ? &baton->last[queue]->next : &baton->first[queue]) = &me;
     baton->last[queue] = &me;

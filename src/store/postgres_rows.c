@@ -37,9 +37,9 @@ static Err *rows_walk(Tx *tx, const PGresult *result, Err *(*each)(const Row *, 
 }
 
 // A write that waits for nobody took no time yet: the next answer brings its own.
-static void statement_count(const Tx *tx, const char *sql, int64_t begun, int64_t rows)
+static void statement_count(const Tx *tx, const char *sql, MeterMark begun, int64_t rows)
 {
-    if (begun) {
+    if (begun.ns) {
         statement_ended(tx, statement_shape(str_of(sql)), begun, rows);
     }
 }
@@ -48,7 +48,7 @@ Err *pg_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void 
 {
     PGresult *result = NULL;
     const PGresult *answer = NULL;
-    int64_t begun = meter_clock();
+    MeterMark begun = meter_mark();
 
     TRY(pg_ask(tx, sql, args, &answer));
     if (answer) {
@@ -107,7 +107,7 @@ Err *pg_exec(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViola
 {
     PgConn *conn = NULL;
     PGresult *result = NULL;
-    int64_t begun = meter_clock();
+    MeterMark begun = meter_mark();
 
     TRY(pg_tx_start(tx));
     conn = tx->conn;

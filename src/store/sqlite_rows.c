@@ -176,7 +176,8 @@ Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, v
                  void *context)
 {
     Stmt *stmt = NULL;
-    int64_t begun = meter_clock(), rows = 0;
+    MeterMark begun = meter_mark();
+    int64_t rows = 0;
     TRY(statement_start(tx, sql, args, &stmt));
     Row row = {tx->backend, stmt->handle};
     Err *err = NULL;
@@ -205,7 +206,7 @@ Err *sqlite_exec(Tx *tx, const char *sql, Args args, int64_t *changed, const OnV
     Stmt *stmt = NULL;
     Violation violation;
     bool is_violation = false;
-    int64_t begun = meter_clock();
+    MeterMark begun = meter_mark();
     TRY(statement_start(tx, sql, args, &stmt));
     Err *err = NULL;
     int code;

@@ -115,11 +115,11 @@ static Entry *entry_for(const char *shape, const char *route, Str cql)
     return entry;
 }
 
-void statement_ended(const Tx *tx, const char *shape, int64_t begun_ns, int64_t rows)
+void statement_ended(const Tx *tx, const char *shape, MeterMark begun, int64_t rows)
 {
-    int64_t ns = meter_statement(shape, begun_ns, rows);
+    int64_t ns = meter_statement(shape, begun, rows);
 
-    if (!begun_ns) {
+    if (!begun.ns) {
         return;
     }
     pthread_mutex_lock(&lock);

@@ -325,7 +325,7 @@ Err *tx_commit(Tx *tx)
     if (err) {
         tx->backend->rollback(tx);
     } else if (tx->kind == WRITE) {
-        int64_t begun = meter_clock();
+        MeterMark begun = meter_mark();
         err = tx->backend->commit(tx);
         // Most of it is waiting; the commit's CPU is charged by whoever commits for the group.
         meter_wait(PHASE_COMMIT, begun);

@@ -162,5 +162,5 @@ Db *db_if_open(Store *store, Str name);
 Meter *store_meter(void);
 // A text of SQL as statistics know it; lives as long as the process.
 const char *statement_shape(Str sql);
-// A statement of the transaction is over; begun_ns as meter_clock gave it.
-void statement_ended(const Tx *tx, const char *shape, int64_t begun_ns, int64_t rows);
+// A statement of the transaction is over.
+void statement_ended(const Tx *tx, const char *shape, MeterMark begun, int64_t rows);
