@@ -284,17 +284,23 @@ Err *collection_delete(Req *req)
     return reply_empty(req, of->delete_status ? of->delete_status : 204);
 }
 
+Err *reply_deleted(Req *req, const Collection *of, Str query)
+{
+    TxOptions writer = {.kind = WRITE, .is_batch = true, .now = req->now, .user_id = req->user_id};
+    int64_t n = 0;
+    TRY(db_delete_query(tenant_db(req->tenant), &writer, of, query, &n));
+    return reply_empty(req, 204);
+}
+
 Err *collection_delete_all(Req *req)
 {
     const Collection *of = req->route->collection;
     Str query;
-    int64_t n = 0;
     if (!req_query(req, "query", &query) || (of->delete_needs_query && !str_trim(query).len)) {
         if (of->delete_needs_query) {
             return err_text(400, "query with CQL expression is required");
         }
         query = S("cql.allRecords=1");
     }
-    TRY(tx_delete_query(req->tx, of, query, &n));
-    return reply_empty(req, 204);
+    return reply_deleted(req, of, query);
 }

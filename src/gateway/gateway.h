@@ -198,6 +198,8 @@ WARN_UNUSED Err *list_request_read(const Req *req, const Collection *of, ListReq
 WARN_UNUSED Err *reply_list(Req *req, const Collection *of, List *list);
 // 201, Location "/<path>/<id>", the record.
 WARN_UNUSED Err *reply_created(Req *req, const Collection *of, const Json *doc);
+// Deletes what the query matches and answers 204, on a route of kind NONE.
+WARN_UNUSED Err *reply_deleted(Req *req, const Collection *of, Str query);
 Err *collection_list(Req *req);
 Err *collection_create(Req *req);
 Err *collection_get(Req *req);

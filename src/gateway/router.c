@@ -194,7 +194,7 @@ static const struct {
      "collection.get"},
     {'C', POST, false, WRITE, collection_create, spring_create,
      offsetof(Collection, permissions.create), "item.post"},
-    {'D', DELETE, false, WRITE, collection_delete_all, NULL,
+    {'D', DELETE, false, NONE, collection_delete_all, NULL,
      offsetof(Collection, permissions.delete_all), "collection.delete"},
     {'r', GET, true, READ, collection_get, spring_get, offsetof(Collection, permissions.get),
      "item.get"},

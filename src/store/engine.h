@@ -160,6 +160,8 @@ Err *invalid_id(const Collection *of, Str id);
 enum { ROW_VALUES_MAX = COLUMNS_MAX + 4 };
 void row_values(const Shape *shape, const Json *doc, Str text, Arg *out);
 WARN_UNUSED Err *row_insert(Tx *tx, const Shape *shape, Arg *values);
+// The error that deleting the record would give.
+WARN_UNUSED Err *record_may_go(Tx *tx, const Collection *of, const Known *record);
 // Deletes the record with this text.
 WARN_UNUSED Err *record_delete(Tx *tx, const Collection *of, const Known *record);
 

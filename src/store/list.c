@@ -585,24 +585,3 @@ Err *tx_count(Tx *tx, const Collection *of, Str cql, int64_t *out)
     *out = scan.total;
     return NULL;
 }
-
-Err *tx_delete_query(Tx *tx, const Collection *of, Str cql, int64_t *n)
-{
-    ListRequest request = {.query = cql, .limit = INT32_MAX, .totals = TOTALS_NONE};
-    List *list = NULL;
-    Str text;
-
-    *n = 0;
-    TRY(list_start(tx, of, &request, false, &list));
-    for (;;) {
-        TRY(list_next(list, &text));
-        if (!text.at) {
-            return NULL;
-        }
-        Known record = {list->slots[list->slot_at - 1].pk, text};
-        ArenaMark mark = arena_mark(arena_current());
-        TRY(record_delete(tx, of, &record));
-        arena_release(arena_current(), mark);
-        *n += 1;
-    }
-}

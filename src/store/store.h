@@ -396,8 +396,11 @@ WARN_UNUSED Err *tx_update(Tx *tx, const Collection *of, Json *doc);
 WARN_UNUSED Err *tx_change(Tx *tx, const Collection *of, const Json *old, Json *doc);
 // 404 if absent; 400/422 if referenced.
 WARN_UNUSED Err *tx_delete(Tx *tx, const Collection *of, Str id);
-// Deletes all that match; number of them in *n.
-WARN_UNUSED Err *tx_delete_query(Tx *tx, const Collection *of, Str cql, int64_t *n);
+// Deletes all that match, outside of a transaction: the query is decided in a snapshot, the records
+// go by turns of the writer, each checked once more. One that may not go keeps all others. *n: how
+// many went, also with an error in between. Errors: those of list_open and tx_delete.
+WARN_UNUSED Err *db_delete_query(Db *db, const TxOptions *writer, const Collection *of, Str cql,
+                                 int64_t *n);
 
 // Stores a record as it is, for loading: no hooks, no checks of shape and references, no event.
 // What it brings of metadata and _version is kept, what it lacks is made. 422 or 400 if a unique

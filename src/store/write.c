@@ -342,6 +342,24 @@ Err *tx_change(Tx *tx, const Collection *of, const Json *old, Json *doc)
 // ---------------------------------------------------------------------------------------------
 // Delete
 
+static Err *may_go(Tx *tx, const Shape *shape, const Json *old)
+{
+    const Collection *of = shape->of;
+
+    if (of->before_delete) {
+        TRY(of->before_delete(tx, old));
+    }
+    return references_in_use(tx, shape, json_str(old, "id"));
+}
+
+Err *record_may_go(Tx *tx, const Collection *of, const Known *record)
+{
+    const Shape *shape = shape_of(of);
+    METER_AT(shape->meter);
+
+    return may_go(tx, shape, json_parse_stored(record->text));
+}
+
 Err *record_delete(Tx *tx, const Collection *of, const Known *record)
 {
     const Shape *shape = shape_of(of);
@@ -349,10 +367,7 @@ Err *record_delete(Tx *tx, const Collection *of, const Known *record)
     Json *old = json_parse_stored(record->text);
     Str id = json_str(old, "id");
 
-    if (of->before_delete) {
-        TRY(of->before_delete(tx, old));
-    }
-    TRY(references_in_use(tx, shape, id));
+    TRY(may_go(tx, shape, old));
     TRY(words_change(tx, shape, old, NULL, record->pk));
     TRY(sql_exec(tx, shape->sql_delete, ARGS(A_TEXT(id)), NULL, NULL));
     note_write(tx, shape);

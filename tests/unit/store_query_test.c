@@ -240,23 +240,6 @@ static void long_or_chains_are_one_list(void **state)
     assert_int_equal(n, 1);
 }
 
-static void deletes_by_query_take_what_matches(void **state)
-{
-    Tx *tx = begin(*state, WRITE);
-    int64_t n = 0;
-    add_books(tx);
-
-    assert_ok(tx_delete_query(tx, &books, S("authorId==00000000-0000-4000-8000-000000000001"), &n));
-    assert_int_equal(n, 2);
-    assert_ok(tx_delete_query(tx, &books, S("note=potter"), &n));
-    assert_int_equal(n, 1);
-    assert_ok(tx_count(tx, &books, S("cql.allRecords=1"), &n));
-    assert_int_equal(n, 3);
-    assert_err(tx_delete_query(tx, &authors, S("name=zola"), &n), 400,
-               "Cannot delete author.id = 00000000-0000-4000-8000-000000000002 because id is still "
-               "referenced from table book.");
-}
-
 static void conditions_of_the_caller_hold_beside_the_query(void **state)
 {
     Tx *tx = begin(*state, WRITE);
@@ -420,7 +403,6 @@ int main(void)
         TEST(a_parent_finds_records_by_their_children),
         TEST(words_follow_changes),
         TEST(long_or_chains_are_one_list),
-        TEST(deletes_by_query_take_what_matches),
         TEST(conditions_of_the_caller_hold_beside_the_query),
         TEST(a_scan_beyond_its_budget_names_the_field),
         TEST(queries_on_indexed_fields_neither_scan_nor_sort),

@@ -408,8 +408,5 @@ Err *loans_delete(Req *req)
 
 Err *loans_delete_all(Req *req)
 {
-    int64_t n = 0;
-
-    TRY(tx_delete_query(req->tx, &loans, S("cql.allRecords=1"), &n));
-    return reply_empty(req, 204);
+    return reply_deleted(req, &loans, S("cql.allRecords=1"));
 }

@@ -140,8 +140,5 @@ Err *requests_delete(Req *req)
 
 Err *requests_delete_all(Req *req)
 {
-    int64_t n = 0;
-
-    TRY(tx_delete_query(req->tx, &requests, S("cql.allRecords=1"), &n));
-    return reply_empty(req, 204);
+    return reply_deleted(req, &requests, S("cql.allRecords=1"));
 }

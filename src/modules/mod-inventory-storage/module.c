@@ -135,7 +135,7 @@ static const Route title_link_routes[] = {
 static const Route instance_routes[] = {
     {PUT, "/instance-storage/instances/{id}", WRITE, record_put,
      .permission = "inventory-storage.instances.item.put", .collection = &instances},
-    {DELETE, "/instance-storage/instances", WRITE, records_delete,
+    {DELETE, "/instance-storage/instances", NONE, records_delete,
      .permission = "inventory-storage.instances.collection.delete", .collection = &instances},
     {POST, "/instance-storage/instances/retrieve", READ, records_retrieve,
      .permission = "inventory-storage.instances.retrieve.collection.post",
@@ -161,7 +161,7 @@ static const Route holdings_routes[] = {
      .permission = "inventory-storage.holdings.item.post", .collection = &holdings},
     {PUT, "/holdings-storage/holdings/{id}", WRITE, holdings_put,
      .permission = "inventory-storage.holdings.item.put", .collection = &holdings},
-    {DELETE, "/holdings-storage/holdings", WRITE, records_delete,
+    {DELETE, "/holdings-storage/holdings", NONE, records_delete,
      .permission = "inventory-storage.holdings.collection.delete", .collection = &holdings},
     {POST, "/holdings-storage/holdings/retrieve", READ, records_retrieve,
      .permission = "inventory-storage.holdings.retrieve.collection.post", .collection = &holdings},
@@ -171,7 +171,7 @@ static const Route holdings_routes[] = {
 };
 
 static const Route item_routes[] = {
-    {DELETE, "/item-storage/items", WRITE, records_delete,
+    {DELETE, "/item-storage/items", NONE, records_delete,
      .permission = "inventory-storage.items.collection.delete", .collection = &items},
     {PUT, "/item-storage/items/{id}", WRITE, record_put,
      .permission = "inventory-storage.items.item.put", .collection = &items},

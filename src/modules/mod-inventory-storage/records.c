@@ -44,13 +44,11 @@ Err *holdings_put(Req *req)
 Err *records_delete(Req *req)
 {
     Str query = req_query_text(req, "query");
-    int64_t n = 0;
 
     if (!str_trim(query).len) {
         return err_text(400, "Expected CQL but query parameter is empty");
     }
-    TRY(tx_delete_query(req->tx, req->route->collection, query, &n));
-    return reply_empty(req, 204);
+    return reply_deleted(req, req->route->collection, query);
 }
 
 // As the list, for queries that are longer than a URL.

@@ -127,13 +127,11 @@ Err *inventory_instance_delete(Req *req)
 Err *inventory_instances_delete(Req *req)
 {
     Str query;
-    int64_t n = 0;
 
     if (!req_query(req, "query", &query)) {
         query = S("cql.allRecords=1");
     }
-    TRY(tx_delete_query(req->tx, &instances, query, &n));
-    return reply_empty(req, 204);
+    return reply_deleted(req, &instances, query);
 }
 
 Err *inventory_instance_mark_deleted(Req *req)

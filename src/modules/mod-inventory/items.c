@@ -337,11 +337,9 @@ Err *inventory_item_delete(Req *req)
 Err *inventory_items_delete(Req *req)
 {
     Str query;
-    int64_t n = 0;
 
     if (!req_query(req, "query", &query)) {
         query = S("cql.allRecords=1");
     }
-    TRY(tx_delete_query(req->tx, &items, query, &n));
-    return reply_empty(req, 204);
+    return reply_deleted(req, &items, query);
 }

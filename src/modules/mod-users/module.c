@@ -8,7 +8,7 @@ static const Collection *const users_interface[] = {
 
 static const Route users_routes[] = {
     {PUT, "/users/{id}", WRITE, users_put, "users.item.put"},
-    {DELETE, "/users", WRITE, users_delete_many, "users.collection.delete"},
+    {DELETE, "/users", NONE, users_delete_many, "users.collection.delete"},
     {DELETE, "/addresstypes/{id}", NONE, address_types_delete, "addresstypes.item.delete"},
     {GET, "/users/configurations/entry", READ, picture_config_get, "users.configurations.item.get"},
     {PUT, "/users/configurations/entry/{configId}", WRITE, picture_config_put,

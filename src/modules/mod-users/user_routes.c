@@ -21,13 +21,11 @@ Err *users_put(Req *req)
 Err *users_delete_many(Req *req)
 {
     Str query = str_trim(req_query_text(req, "query"));
-    int64_t n = 0;
 
     if (!query.len) {
         return err_text(400, "Expected CQL but query parameter is empty");
     }
-    TRY(tx_delete_query(req->tx, &users, query, &n));
-    return reply_empty(req, 204);
+    return reply_deleted(req, &users, query);
 }
 
 // ---------------------------------------------------------------------------------------------
