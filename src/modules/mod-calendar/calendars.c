@@ -51,56 +51,57 @@ static Err *take_weekday(const Req *req, Json *to, const Json *from, const char 
     return NULL;
 }
 
-static Err *read_normal_hours(const Req *req, const Json *body, Json *to)
+// A member of a calendar's lists, and how it is checked and taken over.
+typedef struct {
+    const char *name;
+    Err *(*take)(const Req *req, Json *to, const Json *from, const char *name);
+} Part;
+
+static Err *take_list(const Req *req, Json *to, const Json *from, const char *name,
+                      const Part *parts)
 {
     Json *list = json_array();
 
-    JSON_EACH(from, json_get(body, "normalHours"))
+    JSON_EACH(one, json_get(from, name))
     {
-        Json *hours = json_object();
-        TRY(take_weekday(req, hours, from, "startDay"));
-        TRY(take_time(req, hours, from, "startTime"));
-        TRY(take_weekday(req, hours, from, "endDay"));
-        TRY(take_time(req, hours, from, "endTime"));
-        json_add(list, hours);
+        Json *taken = json_object();
+        for (const Part *part = parts; part->name; part++) {
+            TRY(part->take(req, taken, one, part->name));
+        }
+        json_add(list, taken);
     }
-    json_set(to, "normalHours", list);
+    json_set(to, name, list);
     return NULL;
 }
 
-static Err *read_openings(const Req *req, const Json *exception, Json *to)
+static const Part hours_parts[] = {
+    {"startDay", take_weekday},
+    {"startTime", take_time},
+    {"endDay", take_weekday},
+    {"endTime", take_time},
+    {0},
+};
+
+static Err *take_openings(const Req *req, Json *to, const Json *from, const char *name)
 {
-    Json *list = json_array();
+    static const Part parts[] = {
+        {"startDate", take_date},
+        {"startTime", take_time},
+        {"endDate", take_date},
+        {"endTime", take_time},
+        {0},
+    };
 
-    JSON_EACH(from, json_get(exception, "openings"))
-    {
-        Json *opening = json_object();
-        TRY(take_date(req, opening, from, "startDate"));
-        TRY(take_time(req, opening, from, "startTime"));
-        TRY(take_date(req, opening, from, "endDate"));
-        TRY(take_time(req, opening, from, "endTime"));
-        json_add(list, opening);
-    }
-    json_set(to, "openings", list);
-    return NULL;
+    return take_list(req, to, from, name, parts);
 }
 
-static Err *read_exceptions(const Req *req, const Json *body, Json *to)
-{
-    Json *list = json_array();
-
-    JSON_EACH(from, json_get(body, "exceptions"))
-    {
-        Json *exception = json_object();
-        TRY(take_text(req, exception, from, "name"));
-        TRY(take_date(req, exception, from, "startDate"));
-        TRY(take_date(req, exception, from, "endDate"));
-        TRY(read_openings(req, from, exception));
-        json_add(list, exception);
-    }
-    json_set(to, "exceptions", list);
-    return NULL;
-}
+static const Part exception_parts[] = {
+    {"name", take_text},
+    {"startDate", take_date},
+    {"endDate", take_date},
+    {"openings", take_openings},
+    {0},
+};
 
 static Err *read_assignments(const Req *req, const Json *body, Json *to)
 {
@@ -133,8 +134,8 @@ static Err *read_body(const Req *req, Json **out)
     TRY(take_date(req, calendar, body, "startDate"));
     TRY(take_date(req, calendar, body, "endDate"));
     TRY(read_assignments(req, body, calendar));
-    TRY(read_normal_hours(req, body, calendar));
-    TRY(read_exceptions(req, body, calendar));
+    TRY(take_list(req, calendar, body, "normalHours", hours_parts));
+    TRY(take_list(req, calendar, body, "exceptions", exception_parts));
     *out = calendar;
     return NULL;
 }

@@ -316,13 +316,5 @@ Err *items_in_transit(Req *req);
 Err *settings_create(Req *req);
 Err *rules_get(Req *req);
 Err *rules_put(Req *req);
-Err *rules_apply_loan(Req *req);
-Err *rules_apply_loan_all(Req *req);
-Err *rules_apply_request(Req *req);
-Err *rules_apply_request_all(Req *req);
-Err *rules_apply_notice(Req *req);
-Err *rules_apply_notice_all(Req *req);
-Err *rules_apply_overdue(Req *req);
-Err *rules_apply_overdue_all(Req *req);
-Err *rules_apply_lost(Req *req);
-Err *rules_apply_lost_all(Req *req);
+#define RULES_PATH "/circulation/rules/"
+Err *rules_apply(Req *req);

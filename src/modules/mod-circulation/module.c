@@ -83,30 +83,25 @@ static const Route anonymization_routes[] = {
 
 #define RULES "circulation.rules."
 
+#define POLICY(name, permission_)                                                                  \
+    {                                                                                              \
+        GET, RULES_PATH name, READ, rules_apply, .permission = RULES permission_                   \
+    }
+
 static const Route rules_routes[] = {
     {GET, "/circulation/rules", READ, rules_get, .permission = RULES "get"},
     {PUT, "/circulation/rules", WRITE, rules_put, .permission = RULES "put",
      .takes_any_body = true},
-    {GET, "/circulation/rules/loan-policy", READ, rules_apply_loan,
-     .permission = RULES "loan-policy.get"},
-    {GET, "/circulation/rules/loan-policy-all", READ, rules_apply_loan_all,
-     .permission = RULES "loan-policy-all.get"},
-    {GET, "/circulation/rules/lost-item-policy", READ, rules_apply_lost,
-     .permission = RULES "lost-item-policy.get"},
-    {GET, "/circulation/rules/lost-item-policy-all", READ, rules_apply_lost_all,
-     .permission = RULES "lost-item-all.get"},
-    {GET, "/circulation/rules/notice-policy", READ, rules_apply_notice,
-     .permission = RULES "notice-policy.get"},
-    {GET, "/circulation/rules/notice-policy-all", READ, rules_apply_notice_all,
-     .permission = RULES "notice-policy-all.get"},
-    {GET, "/circulation/rules/overdue-fine-policy", READ, rules_apply_overdue,
-     .permission = RULES "overdue-fine-policy.get"},
-    {GET, "/circulation/rules/overdue-fine-policy-all", READ, rules_apply_overdue_all,
-     .permission = RULES "overdue-fine-policy-all.get"},
-    {GET, "/circulation/rules/request-policy", READ, rules_apply_request,
-     .permission = RULES "request-policy.get"},
-    {GET, "/circulation/rules/request-policy-all", READ, rules_apply_request_all,
-     .permission = RULES "request-policy-all.get"},
+    POLICY("loan-policy", "loan-policy.get"),
+    POLICY("loan-policy-all", "loan-policy-all.get"),
+    POLICY("lost-item-policy", "lost-item-policy.get"),
+    POLICY("lost-item-policy-all", "lost-item-all.get"),
+    POLICY("notice-policy", "notice-policy.get"),
+    POLICY("notice-policy-all", "notice-policy-all.get"),
+    POLICY("overdue-fine-policy", "overdue-fine-policy.get"),
+    POLICY("overdue-fine-policy-all", "overdue-fine-policy-all.get"),
+    POLICY("request-policy", "request-policy.get"),
+    POLICY("request-policy-all", "request-policy-all.get"),
     {0},
 };
 

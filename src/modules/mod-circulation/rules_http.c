@@ -162,52 +162,19 @@ static Err *apply_all(Req *req, PolicyType type)
     return reply_json(req, 200, answer);
 }
 
-Err *rules_apply_loan(Req *req)
+// One handler: which policy is asked for, and whether all rules that match, stands in the path.
+Err *rules_apply(Req *req)
 {
-    return apply_one(req, POLICY_LOAN);
-}
+    static const char *const names[POLICY_TYPES] = {
+        [POLICY_LOAN] = "loan-policy",      [POLICY_REQUEST] = "request-policy",
+        [POLICY_NOTICE] = "notice-policy",  [POLICY_OVERDUE] = "overdue-fine-policy",
+        [POLICY_LOST] = "lost-item-policy",
+    };
+    Str name = str_sub(str_of(req->route->path), sizeof RULES_PATH - 1, SIZE_MAX);
+    PolicyType type = POLICY_LOAN;
 
-Err *rules_apply_loan_all(Req *req)
-{
-    return apply_all(req, POLICY_LOAN);
-}
-
-Err *rules_apply_request(Req *req)
-{
-    return apply_one(req, POLICY_REQUEST);
-}
-
-Err *rules_apply_request_all(Req *req)
-{
-    return apply_all(req, POLICY_REQUEST);
-}
-
-Err *rules_apply_notice(Req *req)
-{
-    return apply_one(req, POLICY_NOTICE);
-}
-
-Err *rules_apply_notice_all(Req *req)
-{
-    return apply_all(req, POLICY_NOTICE);
-}
-
-Err *rules_apply_overdue(Req *req)
-{
-    return apply_one(req, POLICY_OVERDUE);
-}
-
-Err *rules_apply_overdue_all(Req *req)
-{
-    return apply_all(req, POLICY_OVERDUE);
-}
-
-Err *rules_apply_lost(Req *req)
-{
-    return apply_one(req, POLICY_LOST);
-}
-
-Err *rules_apply_lost_all(Req *req)
-{
-    return apply_all(req, POLICY_LOST);
+    while (!str_starts(name, str_of(names[type]))) {
+        type++;
+    }
+    return str_ends(name, S("-all")) ? apply_all(req, type) : apply_one(req, type);
 }

@@ -1,27 +1,32 @@
 // Shapes of the reference records of mod-inventory-storage.
 #include "modules/mod-inventory-storage/properties.h"
 
-static const Property alternative_title_type[] = {
+// Shared by most.
+static const Property name_and_source[] = {
     {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING, REQUIRED}, {"metadata", METADATA},
+    {0},
+};
+
+static const Property name_and_optional_source[] = {
+    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING}, {"metadata", METADATA}, {0},
+};
+
+static const Property name_code_and_source[] = {
+    {"id", ID},
+    {"name", STRING, REQUIRED},
+    {"code", STRING, REQUIRED},
+    {"source", STRING, REQUIRED},
+    {"metadata", METADATA},
     {0},
 };
 
 const RecordType alternative_title_type_record = {"AlternativeTitleType",
-                                                  .properties = alternative_title_type};
+                                                  .properties = name_and_source};
 
-static const Property call_number_type[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING, REQUIRED}, {"metadata", METADATA},
-    {0},
-};
-
-const RecordType call_number_type_record = {"CallNumberType", .properties = call_number_type};
-
-static const Property classification_type[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING}, {"metadata", METADATA}, {0},
-};
+const RecordType call_number_type_record = {"CallNumberType", .properties = name_and_source};
 
 const RecordType classification_type_record = {"ClassificationType", .open = true,
-                                               .properties = classification_type};
+                                               .properties = name_and_optional_source};
 
 static const Property contributor_name_type[] = {
     {"id", ID},         {"name", STRING, REQUIRED}, {"ordering", STRING},
@@ -31,31 +36,13 @@ static const Property contributor_name_type[] = {
 const RecordType contributor_name_type_record = {"ContributorNameType", .open = true,
                                                  .properties = contributor_name_type};
 
-static const Property contributor_type[] = {
-    {"id", ID},
-    {"name", STRING, REQUIRED},
-    {"code", STRING, REQUIRED},
-    {"source", STRING, REQUIRED},
-    {"metadata", METADATA},
-    {0},
-};
-
 const RecordType contributor_type_record = {"ContributorType", .open = true,
-                                            .properties = contributor_type};
-
-static const Property electronic_access_relationship[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING}, {"metadata", METADATA}, {0},
-};
+                                            .properties = name_code_and_source};
 
 const RecordType electronic_access_relationship_record = {
-    "ElectronicAccessRelationship", .open = true, .properties = electronic_access_relationship};
+    "ElectronicAccessRelationship", .open = true, .properties = name_and_optional_source};
 
-static const Property holdings_note_type[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING, REQUIRED}, {"metadata", METADATA},
-    {0},
-};
-
-const RecordType holdings_note_type_record = {"HoldingsNoteType", .properties = holdings_note_type};
+const RecordType holdings_note_type_record = {"HoldingsNoteType", .properties = name_and_source};
 
 static const char *const record_sources[] = {"folio", "local", "consortium", NULL};
 
@@ -70,26 +57,12 @@ static const Property holdings_source[] = {
 const RecordType holdings_source_record = {"HoldingsRecordsSource", .open = true,
                                            .properties = holdings_source};
 
-static const Property holdings_type[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING, REQUIRED}, {"metadata", METADATA},
-    {0},
-};
-
-const RecordType holdings_type_record = {"HoldingsType", .properties = holdings_type};
-
-static const Property identifier_type[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING}, {"metadata", METADATA}, {0},
-};
+const RecordType holdings_type_record = {"HoldingsType", .properties = name_and_source};
 
 const RecordType identifier_type_record = {"IdentifierType", .open = true,
-                                           .properties = identifier_type};
+                                           .properties = name_and_optional_source};
 
-static const Property ill_policy[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING, REQUIRED}, {"metadata", METADATA},
-    {0},
-};
-
-const RecordType ill_policy_record = {"IllPolicy", .properties = ill_policy};
+const RecordType ill_policy_record = {"IllPolicy", .properties = name_and_source};
 
 static const Property display_format[] = {
     {"delimiter", STRING, READ_ONLY},
@@ -111,24 +84,10 @@ static const Property instance_date_type[] = {
 
 const RecordType instance_date_type_record = {"InstanceDateType", .properties = instance_date_type};
 
-static const Property instance_format[] = {
-    {"id", ID},
-    {"name", STRING, REQUIRED},
-    {"code", STRING, REQUIRED},
-    {"source", STRING, REQUIRED},
-    {"metadata", METADATA},
-    {0},
-};
-
 const RecordType instance_format_record = {"InstanceFormat", .open = true,
-                                           .properties = instance_format};
+                                           .properties = name_code_and_source};
 
-static const Property instance_note_type[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING, REQUIRED}, {"metadata", METADATA},
-    {0},
-};
-
-const RecordType instance_note_type_record = {"InstanceNoteType", .properties = instance_note_type};
+const RecordType instance_note_type_record = {"InstanceNoteType", .properties = name_and_source};
 
 static const Property instance_relationship_type[] = {
     {"id", ID},
@@ -152,31 +111,12 @@ static const Property instance_status[] = {
 const RecordType instance_status_record = {"InstanceStatus", .open = true,
                                            .properties = instance_status};
 
-static const Property instance_type[] = {
-    {"id", ID},
-    {"name", STRING, REQUIRED},
-    {"code", STRING, REQUIRED},
-    {"source", STRING, REQUIRED},
-    {"metadata", METADATA},
-    {0},
-};
+const RecordType instance_type_record = {"InstanceType", .open = true,
+                                         .properties = name_code_and_source};
 
-const RecordType instance_type_record = {"InstanceType", .open = true, .properties = instance_type};
+const RecordType item_damaged_status_record = {"ItemDamageStatus", .properties = name_and_source};
 
-static const Property item_damaged_status[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING, REQUIRED}, {"metadata", METADATA},
-    {0},
-};
-
-const RecordType item_damaged_status_record = {"ItemDamageStatus",
-                                               .properties = item_damaged_status};
-
-static const Property item_note_type[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING, REQUIRED}, {"metadata", METADATA},
-    {0},
-};
-
-const RecordType item_note_type_record = {"ItemNoteType", .properties = item_note_type};
+const RecordType item_note_type_record = {"ItemNoteType", .properties = name_and_source};
 
 static const Property loan_type[] = {
     {"id", ID},
@@ -188,34 +128,16 @@ static const Property loan_type[] = {
 
 const RecordType loan_type_record = {"Loantype", .properties = loan_type};
 
-static const Property material_type[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING}, {"metadata", METADATA}, {0},
-};
-
-const RecordType material_type_record = {"Mtype", .properties = material_type};
-
-static const Property mode_of_issuance[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING}, {"metadata", METADATA}, {0},
-};
+const RecordType material_type_record = {"Mtype", .properties = name_and_optional_source};
 
 const RecordType mode_of_issuance_record = {"IssuanceMode", .open = true,
-                                            .properties = mode_of_issuance};
-
-static const Property nature_of_content_term[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING, REQUIRED}, {"metadata", METADATA},
-    {0},
-};
+                                            .properties = name_and_optional_source};
 
 const RecordType nature_of_content_term_record = {"NatureOfContentTerm",
-                                                  .properties = nature_of_content_term};
-
-static const Property statistical_code_type[] = {
-    {"id", ID}, {"name", STRING, REQUIRED}, {"source", STRING, REQUIRED}, {"metadata", METADATA},
-    {0},
-};
+                                                  .properties = name_and_source};
 
 const RecordType statistical_code_type_record = {"StatisticalCodeType", .open = true,
-                                                 .properties = statistical_code_type};
+                                                 .properties = name_and_source};
 
 static const Property statistical_code[] = {
     {"id", ID},
