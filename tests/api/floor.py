@@ -68,8 +68,13 @@ def logged(server):
         time.sleep(0.05)
     last = [re.search(r" req=(\S+)", line).group(1) for line in server.log
             if "check-out-by-barcode 201" in line][-1]
+    return logged_of(server, last)
+
+
+def logged_of(server, request_id):
+    """The statements of a request that log.level=debug has logged, as pairs of SQL and values."""
     lines = [re.search(r'msg="statement: (.*)"$', line.rstrip()) for line in server.log
-             if f" req={last} " in line]
+             if f" req={request_id} " in line]
     texts = [re.sub(r"\\(.)", r"\1", found.group(1)) for found in lines if found]
     return [text.rsplit(" --", 1) for text in texts]
 
