@@ -3,10 +3,13 @@
 
 #include "base/die.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__clang__)
 #if __has_feature(address_sanitizer)
@@ -26,8 +29,9 @@ enum {
     FIRST_CHUNK = 64 * 1024,
     LARGEST_CHUNK = 4 * 1024 * 1024,
     ALIGNMENT = 16,
-    HARD_LIMIT_FACTOR = 4,
-    ROOM_FIRST = 16, // items of an array that grows
+    FILE_FACTOR = 2,  // beyond so many times its limit an arena is on the disk
+    STOP_FACTOR = 64, // and here it ends
+    ROOM_FIRST = 16,  // items of an array that grows
 };
 
 static const size_t THREAD_ARENA_LIMIT = (size_t)64 * 1024 * 1024;
@@ -36,7 +40,7 @@ typedef struct Chunk {
     struct Chunk *older;
     size_t size;
     size_t used;
-    size_t pad;
+    size_t mapped; // bytes of the file it is, 0: memory
     char bytes[];
 } Chunk;
 
@@ -47,16 +51,41 @@ struct Arena {
     size_t high_water;
 };
 
-static Chunk *chunk_new(size_t size, Chunk *older)
+// Pages of a file without a name, which the kernel may write out when memory is short; NULL if
+// there is no room on the disk.
+static void *pages_of_file(size_t size)
 {
-    Chunk *chunk = malloc(sizeof(Chunk) + size);
+    int fd = open("/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    bool has_room = fd >= 0 && posix_fallocate(fd, 0, (off_t)size) == 0;
+    void *at = has_room ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static Chunk *chunk_new(size_t size, Chunk *older, bool is_on_disk)
+{
+    size_t mapped = is_on_disk ? sizeof(Chunk) + size : 0;
+    Chunk *chunk = is_on_disk ? pages_of_file(mapped) : malloc(sizeof(Chunk) + size);
 
     if (!chunk) {
         die("out of memory: cannot get %zu bytes", size);
     }
-    *chunk = (Chunk){.older = older, .size = size};
+    *chunk = (Chunk){.older = older, .size = size, .mapped = mapped};
     POISON(chunk->bytes, size);
     return chunk;
+}
+
+static void chunk_free(Chunk *chunk)
+{
+    UNPOISON(chunk->bytes, chunk->size);
+    if (chunk->mapped) {
+        munmap(chunk, chunk->mapped);
+    } else {
+        free(chunk);
+    }
 }
 
 Arena *arena_new(size_t limit_bytes)
@@ -77,8 +106,7 @@ void arena_free(Arena *arena)
     }
     for (Chunk *chunk = arena->newest, *older; chunk; chunk = older) {
         older = chunk->older;
-        UNPOISON(chunk->bytes, chunk->size);
-        free(chunk);
+        chunk_free(chunk);
     }
     free(arena);
 }
@@ -87,9 +115,8 @@ static Chunk *arena_grow(Arena *arena, size_t need)
 {
     size_t size = arena->newest ? arena->newest->size * 2 : FIRST_CHUNK;
 
-    if (arena->total + need > arena->limit * HARD_LIMIT_FACTOR) {
-        die("an arena limited to %zu bytes grew beyond %d times that", arena->limit,
-            HARD_LIMIT_FACTOR);
+    if (arena->total + need > arena->limit * STOP_FACTOR) {
+        die("an arena limited to %zu bytes grew beyond %d times that", arena->limit, STOP_FACTOR);
     }
     if (size > LARGEST_CHUNK) {
         size = LARGEST_CHUNK;
@@ -97,7 +124,8 @@ static Chunk *arena_grow(Arena *arena, size_t need)
     if (size < need) {
         size = need;
     }
-    return arena->newest = chunk_new(size, arena->newest);
+    bool is_on_disk = arena->total + need > arena->limit * FILE_FACTOR;
+    return arena->newest = chunk_new(size, arena->newest, is_on_disk);
 }
 
 static size_t rounded(size_t size)
@@ -189,8 +217,7 @@ void arena_release(Arena *arena, ArenaMark mark)
         if (!older && !kept && arena->newest->size <= FIRST_CHUNK) {
             break;
         }
-        UNPOISON(arena->newest->bytes, arena->newest->size);
-        free(arena->newest);
+        chunk_free(arena->newest);
         arena->newest = older;
     }
     if (arena->newest) {

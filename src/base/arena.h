@@ -19,9 +19,11 @@ typedef struct {
 Arena *arena_new(size_t limit_bytes);
 void arena_free(Arena *arena);
 
-// Zeroed memory, aligned for every type. Never NULL. Beyond the limit it still serves (up to four
-// times the limit, then the process stops with a message) but arena_is_over_limit answers true; the
-// store, the JSON reader and the reply functions check that and fail the request with 413.
+// Zeroed memory, aligned for every type. Never NULL. Beyond the limit it still serves, but
+// arena_is_over_limit answers true; the store, the JSON reader and the reply functions check that
+// and fail the request with 413. Whoever does not check gets pages of a file beyond twice the
+// limit, so that others do not suffer; at 64 times the limit the process stops: that is a defect of
+// ours.
 void *arena_alloc(Arena *arena, size_t size_bytes);
 
 // Where an array of `len` items that has room for *cap has room for one more: where it is, or a

@@ -21,6 +21,7 @@ char *buf_room(Buf *buf, size_t n)
         while (cap < buf->len + n + 1) {
             cap *= 2;
         }
+        cap = cap > buf->max ? buf->max + 1 : cap;
         char *at = arena_alloc(buf->arena, cap);
         if (buf->len) {
             memcpy(at, buf->at, buf->len);

@@ -6,6 +6,7 @@
 #include "base/country.h"
 #include "base/date.h"
 #include "base/hist.h"
+#include "base/memory.h"
 #include "base/uuid.h"
 
 #include <malloc.h>
@@ -230,6 +231,26 @@ static void an_arena_gives_a_huge_first_allocation_back(void **state)
     arena_free(arena);
 }
 
+static void an_arena_far_past_its_limit_takes_no_memory(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new(1 << 20);
+    int64_t before = memory_used();
+    char *pieces[40];
+
+    for (int i = 0; i < 40; i++) {
+        pieces[i] = memset(arena_alloc(arena, 1 << 20), i, 1 << 20);
+    }
+    assert_true(arena_is_over_limit(arena));
+    assert_true(memory_used() - before < 8 << 20);
+    for (int i = 0; i < 40; i++) {
+        assert_int_equal(pieces[i][12345], i);
+    }
+    arena_reset(arena);
+    assert_false(arena_is_over_limit(arena));
+    arena_free(arena);
+}
+
 static void an_arena_past_its_limit_says_so_and_goes_on(void **state)
 {
     (void)state;
@@ -293,6 +314,7 @@ int main(void)
         cmocka_unit_test(countries_have_names),
         cmocka_unit_test(an_arena_gives_a_huge_first_allocation_back),
         cmocka_unit_test(an_arena_past_its_limit_says_so_and_goes_on),
+        cmocka_unit_test(an_arena_far_past_its_limit_takes_no_memory),
         cmocka_unit_test(a_buffer_never_grows_past_its_maximum),
         cmocka_unit_test(parts_of_a_text_come_one_by_one),
     };
