@@ -64,6 +64,9 @@ struct LoadedRow;
 WARN_UNUSED Err *rows_load(Tx *tx, const struct LoadedRow *rows, size_t n, bool *is_done);
 // A failed write ends the transaction: those that may fail come alone.
 bool db_fails_whole(const Db *db);
+// A reader whose snapshot is older than a second goes on with a new one (decision 42). Nothing
+// happens in a writer, inside of a statement, or among reads that go together.
+WARN_UNUSED Err *tx_renew(Tx *tx);
 const Dialect *tx_dialect(const Tx *tx);
 bool tx_writes(const Tx *tx);
 // The query whose statements come next, for statistics; at == NULL: none.
@@ -107,6 +110,13 @@ void **db_slot(Db *db, void (*free_slot)(void *));
 typedef struct TxExtra TxExtra; // owned by cache.c: pinned entries, records read so far
 TxExtra **tx_extra(Tx *tx);
 void cache_tx_end(Tx *tx); // called by tx.c when a transaction ended, before its memory goes
+// What is kept of a database goes, values in use when their transactions end. True if there was
+// something.
+bool cache_give_back(Db *db);
+bool table_states_give_back(Db *db);
+void extras_give_back(void);
+int64_t cache_bytes(void);                      // over all databases
+int64_t store_record_bytes(const Store *store); // what they may be
 // Around reads that fill a cache inside of tx_together: they wait for their rows. Returns the
 // former state, for the call behind them.
 bool tx_together_pause(Tx *tx, bool pauses);

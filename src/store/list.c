@@ -13,7 +13,6 @@ enum {
     CHUNK_ROWS = 1000,
     CHUNK_BYTES = 4 * 1024 * 1024,
     PKS_IN_BLOCK = 8192,
-    PKS_IN_STATEMENT = 100,
     TEXTS_MAX = 1024 * 1024 * 1024,
 };
 
@@ -273,11 +272,11 @@ static Err *take_text(const Row *row, void *context)
     return NULL;
 }
 
-static const char *by_pk_sql(const List *list)
+const char *by_pk_sql(const Collection *of)
 {
     Buf sql = buf_new(arena_current(), SQL_MAX);
 
-    buf_fmt(&sql, "select pk, doc from \"%s\" where pk in (", list->of->table);
+    buf_fmt(&sql, "select pk, doc from \"%s\" where pk in (", of->table);
     for (int i = 1; i <= PKS_IN_STATEMENT; i++) {
         buf_fmt(&sql, "%s$%d", i > 1 ? ", " : "", i);
     }
@@ -312,7 +311,7 @@ static Err *add_by_pk(List *list, Tx *tx, const char *sql)
 
 static Err *chunk_by_pk(List *list, Tx *tx)
 {
-    const char *sql = by_pk_sql(list);
+    const char *sql = by_pk_sql(list->of);
 
     chunk_start(list);
     while (list->pk_count && list->slot_count < CHUNK_ROWS && list->bytes.len < CHUNK_BYTES) {

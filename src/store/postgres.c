@@ -384,6 +384,7 @@ const Backend backend_postgres = {
     .begin = pg_begin,
     .commit = pg_commit,
     .rollback = pg_rollback,
+    .renew = pg_renew,
     .rows = pg_rows,
     .walk = pg_walk,
     .load = pg_load,

@@ -120,6 +120,7 @@ void pg_failure_clear(PgConn *conn);
 WARN_UNUSED Err *pg_begin(Tx *tx);
 WARN_UNUSED Err *pg_commit(Tx *tx);
 void pg_rollback(Tx *tx);
+WARN_UNUSED Err *pg_renew(Tx *tx);
 // Begins in the database when the first statement comes.
 WARN_UNUSED Err *pg_tx_start(Tx *tx);
 // Takes all answers; the error of the first that failed in the client's words. Counts a round trip.

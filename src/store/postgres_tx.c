@@ -198,18 +198,30 @@ void pg_rollback(Tx *tx)
     tx_leave(tx);
 }
 
-static void read_end(Tx *tx)
+// Nobody waits for the end of a transaction that wrote nothing.
+static void snapshot_end(Tx *tx)
 {
     PgConn *conn = tx->conn;
 
-    // Nobody waits for the end of a transaction that wrote nothing.
     if (conn && conn->in_transaction && !conn->is_bad) {
         pg_send_control(conn, "commit");
         pg_send_sync(conn);
         conn->in_transaction = false;
         conn->is_bad = conn->is_bad || PQflush(conn->pg) < 0;
     }
+}
+
+static void read_end(Tx *tx)
+{
+    snapshot_end(tx);
     tx_leave(tx);
+}
+
+// The next statement begins the new one.
+Err *pg_renew(Tx *tx)
+{
+    snapshot_end(tx);
+    return NULL;
 }
 
 typedef enum { COMMITTED, ABORTED, UNKNOWN } Fate;

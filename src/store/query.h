@@ -117,6 +117,10 @@ typedef struct {
 WARN_UNUSED Err *plan_count_capped(Tx *tx, const Plan *plan, Counted *out);
 WARN_UNUSED Err *plan_count(Tx *tx, const Plan *plan, int64_t *out);
 
+// Records by 100 numbers, "select pk, doc ..."; a number may stand there several times.
+enum { PKS_IN_STATEMENT = 100 };
+const char *by_pk_sql(const Collection *of);
+
 // All rows the plan matches, decided on documents where needed, in the plan's order.
 typedef struct {
     int64_t offset, limit;
@@ -131,3 +135,5 @@ WARN_UNUSED Err *query_scan(Tx *tx, const Plan *plan, Scan *scan);
 WARN_UNUSED Err *query_scan_ids(Tx *tx, const Collection *of, const Node *root, Args args,
                                 StrList *out);
 WARN_UNUSED Err *plan_sort(Plan *plan, const CqlQuery *query);
+// What the document is sorted by: bytes to be compared as such, no two records have the same.
+Str sort_bytes(const Plan *plan, const Json *doc);

@@ -1,11 +1,17 @@
-// Deciding on documents: reads the candidates, tests each, sorts what matches.
+// Deciding on documents: notes the candidates, reads them piece by piece, tests each, sorts what
+// matches.
 //
-// A scan has a budget of time and rows (decision 55); the log says which query caused it, without
-// its terms. Keys that outgrow memory go to a spool.
+// One statement tells which records are candidates, and what SQL decides of each. Their documents
+// are read in order of pk, and a reader's snapshot is made anew on the way (decision 42): a record
+// that changed meanwhile is tested and sorted as it is then, one that was deleted is left out.
+//
+// A test of documents has a budget of time and rows (decision 55). Sorting all of them has none,
+// but only so many may do so at a time. The log says which query it was, without its terms.
 #include "store/query.h"
 
 #include "base/log.h"
 #include "base/sort.h"
+#include "store/sorter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +19,15 @@
 enum {
     ROWS_MAX = 1000 * 1000,
     TIME_MAX_S = 10,
+    LONG_SORTS_MAX = 2, // of the process, beyond that budget
     ROWS_TO_LOG = 1000,
     CHECK_EVERY = 256,
-    IN_MEMORY_MAX = 4000,
-    KEY_MAX = 64 * 1024,
     COLUMNS_OF_DECIDED = 1000,
 };
+static const size_t DOCUMENT_MAX = (size_t)64 * 1024 * 1024;
+static const size_t CANDIDATES_MAX = (size_t)256 * 1024 * 1024;
+
+static atomic_int long_sorts;
 
 // ---------------------------------------------------------------------------------------------
 // Testing a document
@@ -26,7 +35,6 @@ enum {
 // Conditions that SQL decides inside a query that is decided on documents: columns of the row.
 typedef struct {
     Node *nodes[COLUMNS_OF_DECIDED];
-    bool values[COLUMNS_OF_DECIDED];
     size_t count;
 } Decided;
 
@@ -85,7 +93,8 @@ static bool doc_matches(const Node *node, const Json *doc)
     return false;
 }
 
-static bool node_matches(const Node *node, const Json *doc, const bool *decided)
+// `decided`: a byte for each condition.
+static bool node_matches(const Node *node, const Json *doc, const char *decided)
 {
     switch (node->kind) {
     case NODE_SQL:
@@ -128,240 +137,68 @@ static Str scanned_field(const Node *node)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Sort keys: bytes that compare as the keys do, all keys of a record in one
+// Candidates
 
-static void key_bytes(Buf *key, Str bytes, unsigned char invert)
-{
-    for (size_t i = 0; i < bytes.len; i++) {
-        buf_char(key, (char)((unsigned char)bytes.at[i] ^ invert));
-        if (bytes.at[i] == '\0') {
-            buf_char(key, (char)(0xff ^ invert)); // tells it from the end
-        }
-    }
-    buf_char(key, (char)invert);
-    buf_char(key, (char)invert);
-}
-
-static void key_number(Buf *key, double number, unsigned char invert)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &number, sizeof bits);
-    bits = bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-    for (int shift = 56; shift >= 0; shift -= 8) {
-        buf_char(key, (char)((unsigned char)(bits >> shift) ^ invert));
-    }
-}
-
-static Str key_fold(const SortKey *key, Str text)
-{
-    Field like = {.flags = TEXT | (key->keeps_case ? KEEP_CASE : 0u) |
-                           (key->keeps_accents ? KEEP_ACCENTS : 0u)};
-
-    return field_fold(&like, text);
-}
-
-// Order of JSON types: null, string, number, boolean, array, object. Source:
-// storage-and-cql.md 2.8.
-static char json_rank(const Json *value)
-{
-    return (char)(json_is_string(value)   ? 2
-                  : json_is_number(value) ? 3
-                  : json_is_bool(value)   ? 4
-                  : json_is_array(value)  ? (json_len(value) ? 5 : 0)
-                  : json_is_null(value)   ? 1
-                                          : 6);
-}
-
-static bool key_json(Buf *out, const SortKey *key, const Json *doc, unsigned char invert)
-{
-    const Json *value = json_get(doc, str_z(key->path));
-
-    if (!value) {
-        return false;
-    }
-    buf_char(out, (char)(json_rank(value) ^ (char)invert));
-    if (json_is_number(value)) {
-        double number = 0;
-        (void)str_double(json_scalar_text(value), &number);
-        key_number(out, number, invert);
-    } else {
-        key_bytes(out, json_scalar_text(value), invert);
-    }
-    return true;
-}
-
-static void key_add(Buf *out, const SortKey *key, const Json *doc)
-{
-    unsigned char invert = key->is_descending ? 0xff : 0;
-    size_t start = out->len;
-
-    buf_char(out, (char)invert); // before the missing ones
-    if (key->is_number && (!key->field || !key->column)) {
-        if (!key_json(out, key, doc, invert)) {
-            out->len = start;
-            buf_char(out, (char)(1 ^ invert));
-        }
-        return;
-    }
-    Arg value = A_NULL;
-    Str text = key->field ? field_text(key->field, doc) : path_text(doc, key->path);
-    if (key->field && key->field->flags & (TIME | NUMBER | FLAG)) {
-        value = field_arg(key->field, text);
-    } else if (text.at) {
-        value = A_TEXT(key_fold(key, text));
-    }
-    switch (value.kind) {
-    case ARG_INT:
-        key_number(out, (double)value.integer, invert);
-        break;
-    case ARG_REAL:
-        key_number(out, value.real, invert);
-        break;
-    case ARG_TEXT:
-        key_bytes(out, value.text, invert);
-        break;
-    default:
-        out->len = start;
-        buf_char(out, (char)(1 ^ invert));
-    }
-}
-
-static Str sort_bytes(const Plan *plan, const Json *doc)
-{
-    Buf key = buf_new(arena_current(), KEY_MAX);
-    bool is_descending = plan->key_count && plan->keys[plan->key_count - 1].is_descending;
-
-    for (size_t i = 0; i < plan->key_count; i++) {
-        key_add(&key, &plan->keys[i], doc);
-    }
-    key_bytes(&key, json_str(doc, "id"), is_descending ? 0xff : 0);
-    return buf_str(&key);
-}
-
-// ---------------------------------------------------------------------------------------------
-// Sorting: in memory while it is little, then in a spool
-
+// Noted one behind the other: pk, and a byte for each condition that SQL decided.
 typedef struct {
-    Str key;
-    int64_t pk;
-} Sorted;
-
-typedef struct {
-    Sorted *at;
-    size_t len, cap;
-    Spool *spool; // NULL: all is in memory
-} Sorter;
-
-static Err *sorter_add(Sorter *sorter, Str key, int64_t pk)
-{
-    if (!sorter->spool && sorter->len < IN_MEMORY_MAX) {
-        sorter->at =
-            array_room(arena_current(), sorter->at, sorter->len, &sorter->cap, sizeof *sorter->at);
-        sorter->at[sorter->len++] = (Sorted){str_copy(arena_current(), key), pk};
-        return NULL;
-    }
-    if (!sorter->spool) {
-        TRY(spool_new(&sorter->spool));
-        for (size_t i = 0; i < sorter->len; i++) {
-            TRY(spool_add(sorter->spool, sorter->at[i].key, false, sorter->at[i].pk));
-        }
-    }
-    return spool_add(sorter->spool, key, false, pk);
-}
-
-static int compare_sorted(const void *a, const void *b)
-{
-    return str_cmp(((const Sorted *)a)->key, ((const Sorted *)b)->key);
-}
-
-static Err *sorter_read(Sorter *sorter, Scan *scan)
-{
-    if (sorter->spool) {
-        return spool_read(sorter->spool, false, scan->offset, scan->limit, scan->each,
-                          scan->context);
-    }
-    if (sorter->len) {
-        sort_array(sorter->at, sorter->len, sizeof *sorter->at, compare_sorted);
-    }
-    for (size_t i = 0; i < sorter->len; i++) {
-        if ((int64_t)i >= scan->offset && (int64_t)i - scan->offset < scan->limit) {
-            TRY(scan->each(sorter->at[i].pk, scan->context));
-        }
-    }
-    return NULL;
-}
-
-// ---------------------------------------------------------------------------------------------
-// The scan
+    Arena *arena;
+    char *at;
+    size_t len, cap, size;
+} Candidates;
 
 typedef struct {
     const Node *root;
-    const Plan *plan; // sorts; or
-    StrList *values;  // takes the ids
+    const Plan *plan; // of a list; or
+    StrList *ids;     // takes those of the matches
     Decided decided;
+    Candidates candidates;
+    const char *piece; // of them, being read
+    size_t piece_len;
     Arena *arena; // of one document
-    Arena *outer;
-    Sorter sorter;
+    Sorter *sorter;
     int64_t rows, rows_max, matches;
     int64_t deadline_ns;
-    Str field;
+    bool is_long; // one of long_sorts
 } Scanning;
 
-static Err *budget_check(const Scanning *scanning)
+static int64_t pk_of(const char *candidate)
 {
-    if (scanning->rows < scanning->rows_max &&
-        (scanning->rows % CHECK_EVERY || clock_ns() < scanning->deadline_ns)) {
-        return NULL;
-    }
-    return err_text(503,
-                    "The query needs an index on " STR_FMT
-                    ": too many records would have to be read to answer it",
-                    STR_ARG(scanning->field.at ? scanning->field : S("its sort key")));
+    int64_t pk;
+
+    memcpy(&pk, candidate, sizeof pk);
+    return pk;
 }
 
-static Err *test_row(Scanning *scanning, const Row *row, Str *value, bool *matches)
+static int compare_pk(const void *a, const void *b)
 {
-    Json *doc = json_parse_stored(row_text(row, 1));
+    int64_t left = pk_of(a), right = pk_of(b);
 
+    return (left > right) - (left < right);
+}
+
+static Err *note(const Row *row, void *context)
+{
+    Scanning *scanning = context;
+    Candidates *all = &scanning->candidates;
+    int64_t pk = row_int(row, 0);
+
+    all->at = array_room(all->arena, all->at, all->len, &all->cap, all->size);
+    char *candidate = all->at + all->len++ * all->size;
+    memcpy(candidate, &pk, sizeof pk);
     for (size_t i = 0; i < scanning->decided.count; i++) {
-        scanning->decided.values[i] = row_int(row, (int)i + 2) != 0;
+        candidate[sizeof pk + i] = row_int(row, (int)i + 1) != 0;
     }
-    *matches = node_matches(scanning->root, doc, scanning->decided.values);
-    if (*matches) {
-        *value = scanning->plan ? sort_bytes(scanning->plan, doc) : json_str(doc, "id");
+    if (arena_is_over_limit(all->arena)) {
+        return err_text(413, "The query has too many candidates");
     }
     return NULL;
 }
 
-static Err *scan_row(const Row *row, void *context)
-{
-    Scanning *scanning = context;
-    Str value = {0};
-    bool matches = false;
-
-    TRY(budget_check(scanning));
-    scanning->rows++;
-    scanning->outer = arena_use(scanning->arena);
-    Err *err = test_row(scanning, row, &value, &matches);
-    arena_use(scanning->outer);
-    if (!err && matches) {
-        scanning->matches++;
-        if (scanning->plan) {
-            err = sorter_add(&scanning->sorter, value, row_int(row, 0));
-        } else {
-            str_list_add(scanning->values, str_copy(scanning->outer, value));
-        }
-    }
-    arena_reset(scanning->arena);
-    return err;
-}
-
-static const char *scan_sql(const Collection *of, const Decided *decided, Str where)
+static const char *candidates_sql(const Collection *of, const Decided *decided, Str where)
 {
     Buf sql = buf_new(arena_current(), SQL_MAX);
 
-    buf_add_z(&sql, "select pk, doc");
+    buf_add_z(&sql, "select pk");
     for (size_t i = 0; i < decided->count; i++) {
         buf_fmt(&sql, ", case when " STR_FMT " then 1 else 0 end", STR_ARG(decided->nodes[i]->sql));
     }
@@ -373,14 +210,131 @@ static const char *scan_sql(const Collection *of, const Decided *decided, Str wh
     return str_z(buf_str(&sql));
 }
 
+static Err *candidates_read(Tx *tx, const Collection *of, Str where, Args args, Scanning *scanning)
+{
+    Candidates *all = &scanning->candidates;
+
+    TRY(decided_collect((Node *)scanning->root, true, &scanning->decided));
+    all->size = sizeof(int64_t) + scanning->decided.count;
+    TRY(sql_walk(tx, candidates_sql(of, &scanning->decided, where), args, note, scanning));
+    sort_array(all->at, all->len, all->size, compare_pk);
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The scan
+
+// The field a scan is due to.
+static Str slow_field(const Scanning *scanning)
+{
+    const Plan *plan = scanning->plan;
+    Str field = scanned_field(scanning->root);
+
+    for (size_t i = 0; !field.at && plan && i < plan->key_count; i++) {
+        const SortKey *key = &plan->keys[i];
+        field = key->column || key->expression.at ? field : key->path;
+    }
+    return field.at ? field : S("its sort key");
+}
+
+static Err *long_sort_begin(Scanning *scanning)
+{
+    if (atomic_fetch_add(&long_sorts, 1) < LONG_SORTS_MAX) {
+        scanning->is_long = true;
+        return NULL;
+    }
+    atomic_fetch_sub(&long_sorts, 1);
+    return err_text(503,
+                    "Sorting so many records by " STR_FMT
+                    " takes long, and %d others do such a thing already: try again later",
+                    STR_ARG(slow_field(scanning)), LONG_SORTS_MAX);
+}
+
+static Err *budget_check(Scanning *scanning)
+{
+    if (scanning->is_long ||
+        (scanning->rows < scanning->rows_max &&
+         (scanning->rows % CHECK_EVERY || clock_ns() < scanning->deadline_ns))) {
+        return NULL;
+    }
+    if (scanning->plan && scanning->plan->is_exact) {
+        return long_sort_begin(scanning);
+    }
+    return err_text(503,
+                    "The query needs an index on " STR_FMT
+                    ": too many records would have to be read to answer it",
+                    STR_ARG(slow_field(scanning)));
+}
+
+static bool row_matches(const Scanning *scanning, const Row *row, const Json *doc)
+{
+    int64_t pk = row_int(row, 0);
+    const char *candidate =
+        bsearch(&pk, scanning->piece, scanning->piece_len, scanning->candidates.size, compare_pk);
+
+    return candidate && node_matches(scanning->root, doc, candidate + sizeof pk);
+}
+
+static Err *scan_row(const Row *row, void *context)
+{
+    Scanning *scanning = context;
+    Str value = {0};
+
+    TRY(budget_check(scanning));
+    scanning->rows++;
+    Arena *outer = arena_use(scanning->arena);
+    Json *doc = json_parse_stored(row_text(row, 1));
+    bool matches = row_matches(scanning, row, doc);
+    if (matches && scanning->sorter) {
+        value = sort_bytes(scanning->plan, doc);
+    } else if (matches && scanning->ids) {
+        value = json_str(doc, "id");
+    }
+    arena_use(outer);
+    Err *err = NULL;
+    if (matches && scanning->sorter) {
+        err = sorter_add(scanning->sorter, value, row_int(row, 0));
+    } else if (matches && scanning->ids) {
+        str_list_add(scanning->ids, str_copy(outer, value));
+    }
+    scanning->matches += matches;
+    arena_reset(scanning->arena);
+    return err;
+}
+
+static Err *pieces_scan(Tx *tx, const Collection *of, Scanning *scanning)
+{
+    const Candidates *all = &scanning->candidates;
+    const char *sql = by_pk_sql(of);
+    Arg args[PKS_IN_STATEMENT];
+
+    for (size_t at = 0; at < all->len; at += PKS_IN_STATEMENT) {
+        scanning->piece = all->at + at * all->size;
+        scanning->piece_len = all->len - at < PKS_IN_STATEMENT ? all->len - at : PKS_IN_STATEMENT;
+        for (size_t i = 0; i < PKS_IN_STATEMENT; i++) {
+            size_t shown = i < scanning->piece_len ? i : 0;
+            args[i] = A_INT(pk_of(scanning->piece + shown * all->size));
+        }
+        TRY(sql_rows(tx, sql, (Args){args, PKS_IN_STATEMENT}, scan_row, scanning));
+        TRY(tx_renew(tx));
+    }
+    return NULL;
+}
+
 static Err *scan_run(Tx *tx, const Collection *of, Str where, Args args, Scanning *scanning)
 {
-    scanning->field = scanned_field(scanning->root);
     scanning->deadline_ns = clock_ns() + (int64_t)TIME_MAX_S * 1000 * 1000 * 1000;
-    TRY(decided_collect((Node *)scanning->root, true, &scanning->decided));
-    scanning->arena = arena_new((size_t)64 * 1024 * 1024);
-    Err *err = sql_walk(tx, scan_sql(of, &scanning->decided, where), args, scan_row, scanning);
+    scanning->arena = arena_new(DOCUMENT_MAX);
+    scanning->candidates.arena = arena_new(CANDIDATES_MAX);
+    Err *err = candidates_read(tx, of, where, args, scanning);
+    if (!err) {
+        err = pieces_scan(tx, of, scanning);
+    }
+    arena_free(scanning->candidates.arena);
     arena_free(scanning->arena);
+    if (scanning->is_long) {
+        atomic_fetch_sub(&long_sorts, 1);
+    }
     return err;
 }
 
@@ -396,19 +350,24 @@ static void scan_log(const Plan *plan, const Scanning *scanning)
 Err *query_scan(Tx *tx, const Plan *plan, Scan *scan)
 {
     Scanning *scanning = NEW(Scanning);
+    int64_t wanted = 0;
 
     scanning->root = plan->root;
     scanning->plan = plan;
     scanning->rows_max = scan->rows_max ? scan->rows_max : ROWS_MAX;
+    if (scan->limit > 0) {
+        bool is_page = !__builtin_add_overflow(scan->offset, scan->limit, &wanted);
+        scanning->sorter = sorter_new(is_page ? wanted : INT64_MAX);
+    }
     Err *err = scan_run(tx, plan->of, plan->where, plan->args, scanning);
     scan_log(plan, scanning);
     if (!err) {
         scan->total = scanning->matches;
-        err = sorter_read(&scanning->sorter, scan);
     }
-    if (scanning->sorter.spool) {
-        spool_free(scanning->sorter.spool);
+    if (!err && scanning->sorter) {
+        err = sorter_read(scanning->sorter, scan->offset, scan->limit, scan->each, scan->context);
     }
+    sorter_free(scanning->sorter);
     return err;
 }
 
@@ -417,7 +376,7 @@ Err *query_scan_ids(Tx *tx, const Collection *of, const Node *root, Args args, S
     Scanning *scanning = NEW(Scanning);
 
     scanning->root = root;
-    scanning->values = out;
+    scanning->ids = out;
     scanning->rows_max = ROWS_MAX;
     return scan_run(tx, of, node_bound(root), args, scanning);
 }

@@ -4,6 +4,7 @@
 // is published only if no commit touched its collections since (decision 54). Each commit drops
 // what it touched. Transactions pin what they use, so that it stays valid until they end.
 #include "store/engine.h"
+#include "store/tx.h"
 
 #include "base/die.h"
 
@@ -16,7 +17,6 @@ enum {
     EXTRAS_KEPT = 32,
     DERIVED_MAX = 256,
 };
-static const size_t CACHE_BYTES_MAX = (size_t)64 * 1024 * 1024; // over all tenants
 static const size_t SET_ARENA_LIMIT = (size_t)64 * 1024 * 1024;
 static const size_t DERIVED_ARENA_LIMIT = (size_t)16 * 1024 * 1024;
 static const size_t EXTRA_ARENA_LIMIT = (size_t)64 * 1024 * 1024;
@@ -28,8 +28,8 @@ typedef struct Value {
     atomic_int holders;
     Arena *arena;
     size_t bytes;
-    bool is_counted; // in bytes_cached and with the module
-    Meter *meter;    // of the module whose records it is made of, or NULL
+    Db *db;       // with which it is counted, in bytes_cached and with the module; or NULL
+    Meter *meter; // of the module whose records it is made of, or NULL
     void *value;
 } Value;
 
@@ -88,6 +88,7 @@ static Value *value_new(size_t arena_limit)
 static void value_count(const Value *value, ptrdiff_t change)
 {
     atomic_fetch_add(&bytes_cached, (size_t)change);
+    atomic_fetch_add(&value->db->cached_bytes, (size_t)change);
     if (value->meter) {
         meter_cache(value->meter, change);
     }
@@ -98,7 +99,7 @@ static void value_drop(Value *value)
     if (!value || atomic_fetch_sub(&value->holders, 1) > 1) {
         return;
     }
-    if (value->is_counted) {
+    if (value->db) {
         value_count(value, -(ptrdiff_t)value->bytes);
     }
     arena_free(value->arena);
@@ -168,6 +169,20 @@ void cache_tx_end(Tx *tx)
     }
     pthread_mutex_unlock(&extras_lock);
     if (!is_kept) {
+        arena_free(extra->arena);
+        free(extra);
+    }
+}
+
+void extras_give_back(void)
+{
+    pthread_mutex_lock(&extras_lock);
+    TxExtra *extra = extras;
+    extras = NULL;
+    extras_count = 0;
+    pthread_mutex_unlock(&extras_lock);
+    for (TxExtra *next; extra; extra = next) {
+        next = extra->next_free;
         arena_free(extra->arena);
         free(extra);
     }
@@ -287,16 +302,29 @@ static uint64_t generation_of(Tx *tx)
                                                                       : snapshot;
 }
 
-static void entry_publish(DbCache *cache, Entry **list, const void *key, Value *value,
-                          uint64_t generation)
+// Makes room at the cost of databases that were not used for long.
+static bool has_room(Db *db, size_t bytes)
 {
+    size_t max = (size_t)store_record_bytes(db_store(db));
+    Db *other = NULL;
+
+    while (bytes_cached + bytes > max && (other = db_resting_longest(db)) &&
+           cache_give_back(other)) {
+    }
+    return bytes_cached + bytes <= max;
+}
+
+static void entry_publish(Db *db, Entry **list, const void *key, Value *value, uint64_t generation)
+{
+    DbCache *cache = db_cache(db);
+
     value->bytes = arena_used(value->arena);
+    bool fits = has_room(db, value->bytes);
     pthread_mutex_lock(&cache->lock);
     Entry *entry = entry_of(cache, list, key);
-    if (!entry->value && entry->written <= generation &&
-        atomic_load(&bytes_cached) + value->bytes <= CACHE_BYTES_MAX) {
+    if (!entry->value && entry->written <= generation && fits) {
         const Collection *of = list == &cache->sets ? key : ((const Derived *)key)->from[0];
-        value->is_counted = true;
+        value->db = db;
         value->meter = shape_of(of)->meter;
         value_count(value, (ptrdiff_t)value->bytes);
         entry->value = value_hold(value);
@@ -343,6 +371,34 @@ void cache_committed(Db *db, const Collection *const *written, size_t n)
         }
     }
     pthread_mutex_unlock(&cache->lock);
+}
+
+static bool entries_give_back(Entry *entry)
+{
+    bool had_some = false;
+
+    for (; entry; entry = entry->next) {
+        had_some = had_some || entry->value;
+        value_drop(entry->value);
+        entry->value = NULL;
+    }
+    return had_some;
+}
+
+bool cache_give_back(Db *db)
+{
+    DbCache *cache = db_cache(db);
+
+    pthread_mutex_lock(&cache->lock);
+    bool had_sets = entries_give_back(cache->sets);
+    bool had_derived = entries_give_back(cache->derived);
+    pthread_mutex_unlock(&cache->lock);
+    return had_sets || had_derived;
+}
+
+int64_t cache_bytes(void)
+{
+    return (int64_t)bytes_cached;
 }
 
 // Filled before main: values must be known in processes that have not made them yet.
@@ -466,7 +522,7 @@ Err *record_set(Tx *tx, const Collection *of, const RecordSet **out)
             pthread_mutex_unlock(&cache->lock);
             return NULL;
         }
-        entry_publish(cache, &cache->sets, of, value, tx_snapshot_generation(tx));
+        entry_publish(tx_db(tx), &cache->sets, of, value, tx_snapshot_generation(tx));
     }
     pin(tx, of, value);
     *out = value->value;
@@ -577,7 +633,7 @@ Err *tx_derived(Tx *tx, const Derived *of, const void **out)
     value = entry_take(tx, cache, &cache->derived, of, &is_too_big);
     if (!value) {
         TRY(derived_build(tx, of, &value));
-        entry_publish(cache, &cache->derived, of, value, generation_of(tx));
+        entry_publish(tx_db(tx), &cache->derived, of, value, generation_of(tx));
     }
     pin(tx, of, value);
     *out = value->value;

@@ -357,6 +357,21 @@ static void read_end(Tx *tx)
     readers_give(&db->store->readers, conn);
 }
 
+static Err *read_renew(Tx *tx)
+{
+    SqliteDb *db = tx->db->state;
+    Conn *conn = tx->conn;
+    int code = conn_run(conn, "commit");
+
+    gate_leave(db);
+    gate_enter(db);
+    if (code == SQLITE_OK) {
+        code = conn_run(conn, "begin");
+    }
+    conn->is_bad = conn->is_bad || code != SQLITE_OK;
+    return code == SQLITE_OK ? NULL : sqlite_err(conn->handle, code, "begin");
+}
+
 static Err *begin(Tx *tx)
 {
     if (tx->kind == READ) {
@@ -466,6 +481,7 @@ const Backend backend_sqlite = {
     .begin = begin,
     .commit = commit,
     .rollback = rollback,
+    .renew = read_renew,
     .rows = sqlite_rows,
     .exec = sqlite_exec,
     .row_text = sqlite_row_text,
@@ -478,6 +494,7 @@ const Backend backend_sqlite = {
     .words_drop = sqlite_words_drop,
     .table_columns = table_columns,
     .index_names = index_names,
+    .give_back = sqlite_give_back,
     .figures = figures_read,
     .facts = sqlite_facts,
     .dialect =

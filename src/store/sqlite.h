@@ -154,6 +154,9 @@ void gate_end(SqliteDb *db);
 void gate_enter(SqliteDb *db);
 void gate_leave(SqliteDb *db);
 
+// Memory is short: idle readers close, writers forget their statements and pages.
+void sqlite_give_back(Store *store);
+
 WARN_UNUSED Err *checkpoint_start(SqliteStore *store);
 void checkpoint_stop(SqliteStore *store);
 // After a commit: the log has so many frames.

@@ -258,6 +258,29 @@ static SqliteDb *db_at(Store *store, size_t i)
     return db;
 }
 
+// Between two groups nobody uses the writer.
+static void writer_give_back(SqliteDb *db)
+{
+    baton_take(&db->baton, QUEUE_INTERACTIVE);
+    group_close(db);
+    stmt_drop_all(db->writer);
+    sqlite3_db_release_memory(db->writer->handle);
+    baton_pass(&db->baton);
+}
+
+void sqlite_give_back(Store *store)
+{
+    SqliteDb *db;
+
+    readers_close_idle(&((SqliteStore *)store->state)->readers, NULL, INT64_MAX);
+    for (size_t i = 0; (db = db_at(store, i)); i++) {
+        if (db_hold(db)) {
+            writer_give_back(db);
+            db_let_go(db);
+        }
+    }
+}
+
 static SqliteDb *least_recently_used(Store *store)
 {
     SqliteDb *found = NULL, *db;

@@ -15,7 +15,6 @@ enum {
     READER_WAIT_S = 5,
     STEPS_BETWEEN_LOOKS = 10000, // of a statement, at its deadline: less than a millisecond
     WRITER_CACHE_MIN_KIB = 2048,
-    WRITER_CACHE_MAX_KIB = 32 * 1024,
 };
 
 // Debian's SQLite cannot map more.
@@ -107,17 +106,12 @@ static int set_up_writer(Conn *conn)
     return code;
 }
 
-// A third of the budget is for the writers; record caches have the rest.
 void conn_share_cache(Conn *conn)
 {
     SqliteStore *store = conn->owner->store;
-    int64_t kib = store->store->options.cache_bytes / 1024 / 3;
     int open = store->open_count;
+    int64_t kib = store_page_bytes(store->store) / 1024 / (open > 0 ? open : 1);
 
-    if (kib > WRITER_CACHE_MAX_KIB && !is_building(conn)) {
-        kib = WRITER_CACHE_MAX_KIB;
-    }
-    kib = kib / (open > 0 ? open : 1);
     kib = kib < WRITER_CACHE_MIN_KIB ? WRITER_CACHE_MIN_KIB : kib;
     if (kib != conn->cache_kib) {
         conn->cache_kib = (int)kib;

@@ -107,13 +107,20 @@ Err *table_states_load(Tx *tx)
     return NULL;
 }
 
-void table_states_forget(Db *db)
+bool table_states_give_back(Db *db)
 {
     States *states = states_of(db);
 
     pthread_mutex_lock(&states->lock);
+    bool had_some = states->is_loaded;
     states_clear(states);
     pthread_mutex_unlock(&states->lock);
+    return had_some;
+}
+
+void table_states_forget(Db *db)
+{
+    table_states_give_back(db);
 }
 
 static int compare_state(const void *table, const void *state)

@@ -147,7 +147,7 @@ struct Collection {
 typedef struct {
     Str dir;             // data directory of the embedded backend; or
     Str url;             // postgres://... of the other one
-    int64_t cache_bytes; // page caches and record caches together
+    int64_t cache_bytes; // page caches of writers and record caches together
     int readers_max;     // reader connections for all tenants together
     int connections;     // to the other backend, for all tenants together; 0 = 20
     bool faults;         // debug build: the fault layer stands under the database files
@@ -518,9 +518,14 @@ typedef struct {
     uint64_t commits, groups, syncs, rollbacks, checkpoints;
     uint64_t wal_bytes_max;
     int readers_open, readers_in_use, databases_open;
+    int64_t page_bytes_max, record_bytes_max; // what the budget of caches allows
+    int64_t record_bytes;                     // cached records, and values made of them
 } StoreFigures;
 
 StoreFigures store_figures(const Store *store);
+// Gives memory back that only makes things faster: of databases that nobody used for a while, of
+// all when memory is short. What is in use stays. True if there was something.
+bool store_give_back(Store *store, bool is_short);
 
 // What the store is, for operators.
 typedef struct {

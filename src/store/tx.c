@@ -9,76 +9,11 @@
 
 // A snapshot older than this keeps the write-ahead log from being reused (decision 42).
 static const int64_t SNAPSHOT_WARN_NS = 5 * (int64_t)1000000000;
+static const int64_t SNAPSHOT_RENEW_NS = 1000000000;
 
 enum {
     DB_NAME_MAX = 31,
 };
-
-// ---------------------------------------------------------------------------------------------
-// Slots
-
-static void slots_init(Slots *slots)
-{
-    pthread_mutex_init(&slots->lock, NULL);
-}
-
-static void *slots_search(Slots *slots, SlotFree free_slot, size_t *end)
-{
-    for (*end = 0; *end < SLOTS_MAX; (*end)++) {
-        SlotFree found = atomic_load_explicit(&slots->at[*end].free_slot, memory_order_acquire);
-        if (!found) {
-            return NULL;
-        }
-        if (found == free_slot) {
-            return &slots->at[*end].value;
-        }
-    }
-    return NULL;
-}
-
-// Asked for several times in a request, so without a lock once the slot is given out.
-static void **slots_find(Slots *slots, SlotFree free_slot)
-{
-    size_t end = 0;
-    void **found = slots_search(slots, free_slot, &end);
-
-    if (found) {
-        return found;
-    }
-    pthread_mutex_lock(&slots->lock);
-    found = slots_search(slots, free_slot, &end);
-    if (!found && end < SLOTS_MAX) {
-        found = &slots->at[end].value;
-        atomic_store_explicit(&slots->at[end].free_slot, free_slot, memory_order_release);
-    }
-    pthread_mutex_unlock(&slots->lock);
-    if (!found) {
-        die("more than %d kinds of slots", SLOTS_MAX);
-    }
-    return found;
-}
-
-// The slots stay given out, empty.
-static void slots_clear(Slots *slots)
-{
-    for (size_t i = 0; i < SLOTS_MAX && slots->at[i].free_slot; i++) {
-        void *value = slots->at[i].value;
-        slots->at[i].value = NULL;
-        if (value) {
-            slots->at[i].free_slot(value);
-        }
-    }
-}
-
-void **db_slot(Db *db, void (*free_slot)(void *))
-{
-    return slots_find(&db->slots, free_slot);
-}
-
-void **store_slot(Store *store, void (*free_slot)(void *))
-{
-    return slots_find(&store->slots, free_slot);
-}
 
 // ---------------------------------------------------------------------------------------------
 // Store and databases
@@ -220,7 +155,8 @@ Err *db_drop(Store *store, Str name)
         return err;
     }
     atomic_fetch_add(&db->generation, 1);
-    slots_clear(&db->slots);
+    cache_give_back(db);
+    table_states_give_back(db);
     return NULL;
 }
 
@@ -260,6 +196,9 @@ StoreFigures store_figures(const Store *store)
     StoreFigures figures = {0};
 
     store->backend->figures(store, &figures);
+    figures.page_bytes_max = store_page_bytes(store);
+    figures.record_bytes_max = store_record_bytes(store);
+    figures.record_bytes = cache_bytes();
     return figures;
 }
 
@@ -307,8 +246,9 @@ Err *tx_begin(Db *db, const TxOptions *options, Tx **out)
 
 static void tx_end(Tx *tx)
 {
-    int64_t age_ns = clock_ns() - tx->begun_ns;
+    int64_t now_ns = clock_ns(), age_ns = now_ns - tx->begun_ns;
 
+    tx->db->used_ns = now_ns;
     // The caches are the database's: it must not go before they know.
     cache_tx_end(tx);
     tx->backend->db_release(tx->db);
@@ -340,6 +280,20 @@ void tx_rollback(Tx *tx)
 {
     tx->backend->rollback(tx);
     tx_end(tx);
+}
+
+Err *tx_renew(Tx *tx)
+{
+    bool is_free = tx->kind == READ && !tx->statements && !tx->together && !tx->backend_reads;
+
+    if (!is_free || clock_ns() - tx->begun_ns < SNAPSHOT_RENEW_NS) {
+        return NULL;
+    }
+    tx_forget(tx);
+    tx->snapshot_generation = tx->db->generation;
+    TRY(tx->backend->renew(tx));
+    tx->begun_ns = clock_ns();
+    return NULL;
 }
 
 Err *tx_run(Db *db, const TxOptions *options, Err *(*work)(Tx *tx, void *context), void *context)
@@ -484,7 +438,10 @@ Err *sql_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void
         tx->has_together_read = tx->together > 0;
         tx->has_pending = false;
     }
-    return tx->backend->rows(tx, sql, args, each, context);
+    tx->statements++;
+    Err *err = tx->backend->rows(tx, sql, args, each, context);
+    tx->statements--;
+    return err;
 }
 
 Err *rows_load(Tx *tx, const struct LoadedRow *rows, size_t n, bool *is_done)
@@ -504,7 +461,10 @@ Err *sql_walk(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void
         return sql_rows(tx, sql, args, each, context);
     }
     tx->cost.statements++;
-    return tx->backend->walk(tx, sql, args, each, context);
+    tx->statements++;
+    Err *err = tx->backend->walk(tx, sql, args, each, context);
+    tx->statements--;
+    return err;
 }
 
 Err *sql_exec(Tx *tx, const char *sql, Args args, int64_t *changed, const OnViolation *on)

@@ -30,6 +30,7 @@ typedef struct Backend {
     Err *(*begin)(Tx *tx);
     Err *(*commit)(Tx *tx);
     void (*rollback)(Tx *tx);
+    Err *(*renew)(Tx *tx); // of a READ transaction: its snapshot
     Err *(*rows)(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),
                  void *context);
     // Rows piece by piece; NULL: `rows` does so.
@@ -60,6 +61,8 @@ typedef struct Backend {
     Err *(*words_drop)(Tx *tx, const char *table);
     Err *(*table_columns)(Tx *tx, const char *table, StrList *columns);
     Err *(*index_names)(Tx *tx, const char *table, StrList *names);
+    // Memory is short: what connections at rest hold. NULL: that is little.
+    void (*give_back)(Store *store);
     void (*figures)(const Store *store, StoreFigures *figures);
     void (*facts)(Store *store, StoreFacts *facts); // store NULL: none is open
     Dialect dialect;
@@ -83,6 +86,10 @@ typedef struct {
     } at[SLOTS_MAX];
 } Slots;
 
+void slots_init(Slots *slots);
+// The slots stay given out, empty.
+void slots_clear(Slots *slots);
+
 struct Store {
     pthread_mutex_t lock; // guards dbs, db_count, db_cap, arena
     Arena *arena;         // databases, as long as the store lives
@@ -100,6 +107,8 @@ struct Db {
     void *state;                 // the backend's
     _Atomic uint64_t generation; // raised by every commit that wrote
     _Atomic bool is_gone;        // dropped; made again by db_open with `create`
+    _Atomic int64_t used_ns;     // when its last transaction ended
+    atomic_size_t cached_bytes;  // of the values made of its records
     Slots slots;
 };
 
@@ -136,6 +145,7 @@ struct Tx {
     Written written;
     int64_t last_pk; // of the last inserted row
     int walks;       // that are open, one inside the other
+    int statements;  // the same of all whose rows are looked at
 
     // The backend's: its connection, what it reads together, and its place in the group.
     void *conn, *backend_reads;
@@ -154,6 +164,10 @@ void db_committed(Db *db, const Tx *members);
 void db_changed_elsewhere(Db *db, const Collection *const *changed, size_t n);
 // NULL if this process has not opened it.
 Db *db_if_open(Store *store, Str name);
+// The budget's parts: page caches of all writers together; records, and values made of them.
+int64_t store_page_bytes(const Store *store);
+// The database that was not used for longest, of those with cached values; NULL if there is none.
+Db *db_resting_longest(const Db *but);
 
 // ---------------------------------------------------------------------------------------------
 // statements.c: for backends

@@ -2,6 +2,7 @@
 #include "library.h"
 
 #include "base/meter.h"
+#include "store/tx.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -187,6 +188,85 @@ static void prefetching_is_one_round_trip_and_none_from_memory(void **state)
     assert_int_equal(tx_cost(tx).round_trips, before);
 }
 
+// Reads what is kept, in a transaction that stays open.
+static const Json *shelf_in_cache(Library *lib, Tx **tx)
+{
+    const Json *shelf = NULL;
+    const void *value = NULL;
+
+    assert_ok(tx_begin(lib->db, &(TxOptions){.kind = READ}, tx));
+    assert_ok(tx_ref(*tx, &shelves, id_of(1), &shelf));
+    assert_ok(tx_derived(*tx, &zone, &value));
+    assert_int_equal(*(const int *)value, 7);
+    return shelf;
+}
+
+static void when_memory_is_short_only_what_is_in_use_stays(void **state)
+{
+    Library *lib = *state;
+    Tx *tx = NULL, *later = NULL;
+    insert(begin(lib, WRITE), &shelves, 1, "\"name\":\"A\",\"zone\":\"7\"");
+    commit(lib);
+
+    const Json *shelf = shelf_in_cache(lib, &tx);
+    int64_t kept = store_figures(lib->store).record_bytes;
+    assert_true(kept > 0);
+    assert_true(store_give_back(lib->store, true));
+    assert_str(json_str(shelf, "name"), "A");
+    shelf_in_cache(lib, &later); // read anew
+    assert_int_equal(store_figures(lib->store).record_bytes, 2 * kept);
+    assert_ok(tx_commit(tx));
+    assert_ok(tx_commit(later));
+    assert_int_equal(store_figures(lib->store).record_bytes, kept);
+    assert_true(store_give_back(lib->store, true));
+    assert_int_equal(store_figures(lib->store).record_bytes, 0);
+}
+
+static void a_database_at_rest_keeps_nothing(void **state)
+{
+    Library *lib = *state;
+    Tx *tx = NULL;
+    insert(begin(lib, WRITE), &shelves, 1, "\"name\":\"A\",\"zone\":\"7\"");
+    commit(lib);
+    shelf_in_cache(lib, &tx);
+    assert_ok(tx_commit(tx));
+
+    assert_false(store_give_back(lib->store, false));
+    assert_true(store_figures(lib->store).record_bytes > 0);
+    lib->db->used_ns -= 3600 * (int64_t)1000000000;
+    assert_true(store_give_back(lib->store, false));
+    assert_int_equal(store_figures(lib->store).record_bytes, 0);
+    shelf_in_cache(lib, &tx);
+    assert_ok(tx_commit(tx));
+}
+
+// Eight MiB of caches are there: what was used last has them.
+static void libraries_used_long_ago_make_room_for_others(void **state)
+{
+    Library *lib = *state;
+    int64_t max = store_figures(lib->store).record_bytes_max;
+    Str name = str_fmt("%0*d", 1 << 20, 7);
+    Db *first = lib->db;
+
+    for (int i = 0; i < 2; i++) {
+        Tx *tx = NULL;
+        assert_ok(db_open(lib->store, str_fmt("town%d", i), true, &lib->db));
+        assert_ok(db_migrate(lib->db, library, 3));
+        begin(lib, WRITE);
+        for (int k = 1; k <= 2; k++) {
+            insert(lib->tx, &shelves, k,
+                   str_fmt("\"name\":\"%d\",\"zone\":\"" STR_FMT "\"", k, STR_ARG(name)).at);
+        }
+        commit(lib);
+        shelf_in_cache(lib, &tx);
+        assert_ok(tx_commit(tx));
+        assert_true(lib->db->cached_bytes > 0);
+        first = i ? first : lib->db;
+    }
+    assert_true(2 * lib->db->cached_bytes > (size_t)max);
+    assert_int_equal(first->cached_bytes, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +275,9 @@ int main(void)
         TEST(a_value_first_computed_from_an_old_snapshot_is_not_kept),
         TEST(what_is_kept_counts_with_the_module_until_it_goes),
         TEST(a_pinned_record_outlives_its_successor),
+        TEST(when_memory_is_short_only_what_is_in_use_stays),
+        TEST(a_database_at_rest_keeps_nothing),
+        TEST(libraries_used_long_ago_make_room_for_others),
         TEST(prefetching_is_one_round_trip_and_none_from_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
