@@ -1,6 +1,7 @@
 // Opens the store and the gateway for a command, with the memory budget of decision 52.
 #include "commands/commands.h"
 
+#include "base/memory.h"
 #include "observe/observe.h"
 #include "store/faults.h"
 
@@ -15,26 +16,49 @@ enum {
     READ_LIMIT_MS = 10000, // of those who are served; commands take their time
 };
 
-// What the process may use: the control group's limit, else the machine's memory.
-static int64_t memory_limit_bytes(void)
+// What the process may use: the option's, the control groups' or the machine's limit.
+static int64_t limit_bytes(const Config *config)
 {
-    int64_t limit = process_facts().memory_limit_bytes;
+    int64_t group = memory_group_limit(), told = config_int(config, "memory.limit_mib") << 20;
+    int64_t limit = group ? group : memory_of_machine();
 
-    return limit ? limit : host_facts().memory_bytes;
+    return told > 0 && told < limit ? told : limit;
 }
 
-static int64_t cache_bytes(const Config *config, bool is_told)
+// All caches together, spans that wait included (decision 52).
+static int64_t cache_bytes(const Config *config)
 {
     bool is_percent = str_eq(config_text(config, "memory.mode"), S("percent"));
-    int64_t limit = memory_limit_bytes();
-    int64_t bytes = is_percent ? limit / 100 * config_int(config, "memory.percent")
-                               : config_int(config, "memory.cache_mib") << 20;
 
-    if (is_told) {
-        log_line(LOG_INFO, "memory", "caches have %lld MiB of %lld MiB that the process may use",
-                 (long long)(bytes >> 20), (long long)(limit >> 20));
+    return is_percent ? limit_bytes(config) / 100 * config_int(config, "memory.percent")
+                      : config_int(config, "memory.cache_mib") << 20;
+}
+
+static bool give_store(void *store, bool is_short)
+{
+    return store_give_back(store, is_short);
+}
+
+static bool give_others(void *unused, bool is_short)
+{
+    (void)unused;
+    if (is_short) {
+        http_give_back();
+        observe_give_back();
     }
-    return bytes;
+    return is_short;
+}
+
+static Err *watch_memory(const App *app)
+{
+    static MemoryGiver givers[2];
+    int64_t limit = limit_bytes(app->config);
+
+    givers[0] = (MemoryGiver){give_others, NULL};
+    givers[1] = (MemoryGiver){give_store, app->store};
+    log_line(LOG_INFO, "memory", "caches have %lld MiB of %lld MiB that the process may use",
+             (long long)(cache_bytes(app->config) >> 20), (long long)(limit >> 20));
+    return memory_watch(limit, givers, sizeof givers / sizeof *givers);
 }
 
 static Err *set_log(const Config *config)
@@ -68,25 +92,28 @@ static Str option_or(const Config *config, const char *option, const char *varia
     return text ? str_of(text) : value;
 }
 
-static Err *start_observing(const App *app)
+static ObserveOptions observe_options(const Config *config)
 {
-    const Config *config = app->config;
     const char *off = getenv("OTEL_SDK_DISABLED"), *service = getenv("OTEL_SERVICE_NAME");
     ObserveOptions options = {
         .endpoint = option_or(config, "observability.otlp_endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT"),
         .headers = option_or(config, "observability.otlp_headers", "OTEL_EXPORTER_OTLP_HEADERS"),
         .compression = config_text(config, "observability.otlp_compression"),
         .service = str_of(service ? service : ""),
-        .buffer_bytes = (size_t)config_int(config, "observability.trace_buffer_mib") << 20,
         .sample_percent = (int)config_int(config, "observability.sample_percent"),
         .detail_ns = config_int(config, "observability.detail_ms") * 1000000,
-        .started_at = app->started_at,
+        .started_at = time_now(),
     };
 
     if (!meter_is_on() || (off && str_eq_z(S("true"), off))) {
         options.endpoint = S("");
     }
-    return observe_start(&options);
+    if (options.endpoint.len) {
+        int64_t most = cache_bytes(config) / 4;
+        int64_t told = config_int(config, "observability.trace_buffer_mib") << 20;
+        options.buffer_bytes = (size_t)(told < most ? told : most);
+    }
+    return options;
 }
 
 // With Kafka somebody wants every topic.
@@ -138,6 +165,13 @@ static Err *arm_fault(const Config *config, StoreOptions *options)
     return NULL;
 }
 
+static Err *start_background(App *app, const ObserveOptions *observing)
+{
+    TRY(observe_start(observing));
+    TRY(jobs_new(app->store, &app->scheduler));
+    return start_kafka(app);
+}
+
 Err *command_open(const CommandLine *line, bool background, App *app)
 {
     Str url = config_text(line->config, "database.url");
@@ -152,10 +186,11 @@ Err *command_open(const CommandLine *line, bool background, App *app)
         return err_text(400, "the data directory " STR_FMT " cannot be written",
                         STR_ARG(line->data));
     }
+    ObserveOptions observing = observe_options(line->config);
     StoreOptions options = {
         .dir = line->data,
         .url = url,
-        .cache_bytes = cache_bytes(line->config, background),
+        .cache_bytes = cache_bytes(line->config) - (int64_t)observing.buffer_bytes,
         .readers_max = READERS_MAX,
         .connections = (int)config_int(line->config, "database.connections"),
         .read_limit_ms = background ? READ_LIMIT_MS : 0,
@@ -163,15 +198,12 @@ Err *command_open(const CommandLine *line, bool background, App *app)
     TRY(arm_fault(line->config, &options));
     *app = (App){.modules = all_modules, .config = line->config, .started_at = time_now()};
     TRY(store_open(&options, &app->store));
-    Err *err = background ? start_observing(app) : NULL;
-    if (!err && background) {
-        err = jobs_new(app->store, &app->scheduler);
-    }
-    if (!err && background) {
-        err = start_kafka(app);
-    }
+    Err *err = background ? start_background(app, &observing) : NULL;
     if (!err) {
         err = gateway_start(app);
+    }
+    if (!err && background) {
+        err = watch_memory(app);
     }
     if (!err && background) {
         jobs_begin(app->scheduler);
@@ -191,6 +223,7 @@ Err *command_open(const CommandLine *line, bool background, App *app)
 
 void command_close(App *app)
 {
+    memory_watch_end();
     if (app->scheduler) {
         jobs_stop(app->scheduler);
     }

@@ -48,6 +48,8 @@ const Option process_options[] = {
      false},
     {"memory.cache_mib", "96", "page caches and pools together", false},
     {"memory.percent", "70", "share of the process's memory limit", false},
+    {"memory.limit_mib", "0",
+     "what the process may use; 0: what its control group or machine allows", false},
     {"log.level", "info", "debug, info, warn, error, off", false},
     {"log.format", "text", "text (logfmt), json", false},
     {"test.hooks", "off", "debug build, loopback only: test headers", false},

@@ -1,6 +1,8 @@
 // gzip with streams that are kept: a fresh one of zlib costs 260 KB to allocate and clear.
 #include "http/gzip.h"
 
+#include "http/http.h"
+
 #include "base/die.h"
 
 #include <pthread.h>
@@ -58,6 +60,20 @@ static void packer_give(Packer *packer)
     }
     pthread_mutex_unlock(&pool.lock);
     if (!is_kept) {
+        deflateEnd(&packer->stream);
+        free(packer);
+    }
+}
+
+void http_give_back(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    Packer *packer = pool.kept;
+    pool.kept = NULL;
+    pool.count = 0;
+    pthread_mutex_unlock(&pool.lock);
+    for (Packer *next; packer; packer = next) {
+        next = packer->next;
         deflateEnd(&packer->stream);
         free(packer);
     }

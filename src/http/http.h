@@ -151,6 +151,9 @@ typedef struct {
 
 typedef struct HttpServer HttpServer;
 
+// Memory is short: what all servers keep for the next request.
+void http_give_back(void);
+
 // Errors: 500 text when the address cannot be had or a TLS file cannot be read.
 WARN_UNUSED Err *http_start(const HttpOptions *options, HttpServer **out);
 int http_port(const HttpServer *server);

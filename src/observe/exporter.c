@@ -51,6 +51,7 @@ static struct {
 OtlpFigures otlp_figures(void)
 {
     return (OtlpFigures){.is_on = exporter.is_running,
+                         .buffer_bytes = exporter.options.buffer_bytes,
                          .is_down = figures.is_down,
                          .sent = figures.sent,
                          .dropped = figures.dropped,
@@ -295,6 +296,11 @@ void exporter_add(const Observed *request, const MeterWork *work, const TraceCon
     if (!span_pool_add(request, work, trace, has_details)) {
         figures.dropped++;
     }
+}
+
+void exporter_drop(void)
+{
+    figures.dropped += span_pool_drop();
 }
 
 void exporter_stop(void)

@@ -42,6 +42,8 @@ bool span_pool_add(const Observed *request, const MeterWork *work, const TraceCo
 SpanChunk *span_pool_take(int64_t wait_ms);
 void span_pool_give(SpanChunk *chunk);
 void span_pool_wake(void);
+// What waits goes, but for the chunk that is being filled; how many records those were.
+uint64_t span_pool_drop(void);
 
 static inline const MeterStatement *record_statements(const SpanRecord *record)
 {
@@ -81,4 +83,5 @@ Str otlp_metrics(const OtlpResource *resource, Time started_at);
 WARN_UNUSED Err *exporter_start(const ObserveOptions *options);
 void exporter_stop(void);
 bool exporter_is_on(void);
+void exporter_drop(void); // what waits
 void exporter_add(const Observed *request, const MeterWork *work, const TraceContext *trace);

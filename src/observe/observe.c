@@ -14,6 +14,13 @@ void observe_stop(void)
     exporter_stop();
 }
 
+void observe_give_back(void)
+{
+    if (exporter_is_on()) {
+        exporter_drop();
+    }
+}
+
 void observe_begin(const Req *req)
 {
     if (exporter_is_on()) {

@@ -25,6 +25,9 @@ WARN_UNUSED Err *observe_start(const ObserveOptions *options);
 // Sends what is there, for at most two seconds.
 void observe_stop(void);
 
+// Memory is short: spans that wait are dropped.
+void observe_give_back(void);
+
 typedef struct {
     bool is_on, is_down;
     uint64_t sent;     // spans
@@ -32,6 +35,7 @@ typedef struct {
     uint64_t rejected; // spans the collector took the batch without
     uint64_t failures; // calls
     uint64_t bytes;
+    size_t buffer_bytes; // what waiting spans may take
 } OtlpFigures;
 
 OtlpFigures otlp_figures(void);
@@ -102,7 +106,7 @@ typedef struct {
     double cpu_s;
     int64_t rss_bytes;          // resident
     int64_t anonymous_bytes;    // of it not shared with files (decision 52)
-    int64_t memory_limit_bytes; // of the control group; 0: none
+    int64_t memory_limit_bytes; // of its control groups; 0: none
     int threads, open_files;
     int cpus; // it may run on
 } ProcessFacts;

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/memory.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -49,43 +50,6 @@ static int64_t status_number(const char *name)
     return str_int64(number, &value) ? value : 0;
 }
 
-static int64_t number_in_file(const char *path)
-{
-    char text[64];
-    int64_t value = 0;
-    FILE *file = fopen(path, "r");
-
-    if (!file) {
-        return 0;
-    }
-    size_t len = fread(text, 1, sizeof text, file);
-    fclose(file);
-    return str_int64(str_trim((Str){text, len}), &value) ? value : 0; // "max" is no number
-}
-
-// The limits of the control groups around the process; the least one counts.
-static int64_t memory_limit(void)
-{
-    static const char *const files[] = {"/sys/fs/cgroup/memory.max",
-                                        "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
-    int64_t physical = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        int64_t limit = number_in_file(files[i]);
-        if (limit > 0 && limit < physical) {
-            return limit;
-        }
-    }
-    Str own = line_value("/proc/self/cgroup", "0", ':'); // of "0::/path"
-    if (own.len < 3) {
-        return 0;
-    }
-    own = str_sub(own, 1, own.len);
-    int64_t limit =
-        number_in_file(str_z(str_fmt("/sys/fs/cgroup" STR_FMT "/memory.max", STR_ARG(own))));
-    return limit > 0 && limit < physical ? limit : 0;
-}
-
 static int open_files(void)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -111,7 +75,7 @@ ProcessFacts process_facts(void)
                  (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6,
         .rss_bytes = status_number("VmRSS") * 1024,
         .anonymous_bytes = status_number("RssAnon") * 1024,
-        .memory_limit_bytes = memory_limit(),
+        .memory_limit_bytes = memory_group_limit(),
         .threads = (int)status_number("Threads"),
         .open_files = open_files(),
         .cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1,
@@ -134,7 +98,7 @@ HostFacts host_facts(void)
         .kernel = kernel,
         .distribution = distribution,
         .cores = (int)sysconf(_SC_NPROCESSORS_ONLN),
-        .memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
+        .memory_bytes = memory_of_machine(),
     };
 }
 

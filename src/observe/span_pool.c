@@ -186,6 +186,24 @@ void span_pool_give(SpanChunk *chunk)
     free(gone);
 }
 
+uint64_t span_pool_drop(void)
+{
+    uint64_t dropped = 0;
+
+    pthread_mutex_lock(&lock);
+    while (first != last) {
+        SpanChunk *gone = first;
+        first = gone->next;
+        dropped += gone->count;
+        used_bytes -= gone->size;
+        free(gone);
+    }
+    free(spare);
+    spare = NULL;
+    pthread_mutex_unlock(&lock);
+    return dropped;
+}
+
 void span_pool_wake(void)
 {
     pthread_mutex_lock(&lock);

@@ -2,6 +2,7 @@
 // Source: spec/native-api.md 2, spec/perf-lab.md 6.
 #include "modules/octavo/native.h"
 
+#include "base/memory.h"
 #include "observe/observe.h"
 
 #include <sys/types.h>
@@ -231,12 +232,31 @@ static Json *host_json(void)
     return host;
 }
 
+// The budget as it came out of the options and the limits (decision 52).
+static Json *memory_json(const App *app)
+{
+    MemoryFigures memory = memory_figures();
+    StoreFigures store = store_figures(app->store);
+    Json *shown = json_object();
+
+    json_set_str(shown, "mode", app_option(app, "memory.mode", "fixed"));
+    json_set_int(shown, "limitBytes", memory.limit_bytes);
+    json_set_int(shown, "shortBytes", memory.short_bytes);
+    json_set_int(shown, "pageCacheBytes", store.page_bytes_max);
+    json_set_int(shown, "recordCacheBytes", store.record_bytes_max);
+    json_set_int(shown, "traceBufferBytes", (int64_t)otlp_figures().buffer_bytes);
+    return shown;
+}
+
 Err *deployment_of(const App *app, Json **out)
 {
     Json *body = json_object(), *store = NULL;
 
     TRY(store_json(app, &store));
     json_set(body, "process", process_json(app));
+    if (app->store) {
+        json_set(body, "memory", memory_json(app));
+    }
     json_set(body, "store", store);
     json_set(body, "options", options_json(app));
     json_set(body, "modules", modules_json(app));

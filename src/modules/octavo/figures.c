@@ -2,6 +2,7 @@
 // Source: spec/native-api.md 2.
 #include "modules/octavo/native.h"
 
+#include "base/memory.h"
 #include "observe/observe.h"
 
 enum {
@@ -122,12 +123,14 @@ static void summarize_requests(Summary *summary)
     json_set(summary->body, "cpu", cpu);
 
     Json *memory = json_object();
+    MemoryFigures figures = memory_figures();
     json_set_int(memory, "rssBytes", facts.rss_bytes);
-    if (facts.memory_limit_bytes) {
-        json_set_int(memory, "limitBytes", facts.memory_limit_bytes);
-        if (facts.anonymous_bytes > facts.memory_limit_bytes / 10 * 9) {
-            note(summary, false, S("more than 90 % of the memory limit is used"));
-        }
+    json_set_int(memory, "usedBytes", figures.used_bytes);
+    if (figures.limit_bytes) {
+        json_set_int(memory, "limitBytes", figures.limit_bytes);
+    }
+    if (figures.is_short) {
+        note(summary, false, S("memory is short: caches are given back"));
     }
     json_set(summary->body, "memory", memory);
 }

@@ -2,6 +2,7 @@
 // Source: spec/interop.md 7.1.
 #include "modules/octavo/native.h"
 
+#include "base/memory.h"
 #include "observe/observe.h"
 
 enum {
@@ -68,6 +69,20 @@ static void process_metrics(Metrics *metrics, const App *app)
            (double)app->started_at / 1000);
 }
 
+static void memory_metrics(Metrics *metrics)
+{
+    MemoryFigures memory = memory_figures();
+
+    metric(metrics, "octavo_memory_limit_bytes", "gauge", "What the process may use.",
+           (double)memory.limit_bytes);
+    metric(metrics, "octavo_memory_short", "gauge",
+           "1 while so much is used that caches are given back.", memory.is_short);
+    metric(metrics, "octavo_memory_sheds_total", "counter", "Times caches were given back.",
+           (double)memory.sheds);
+    metric(metrics, "octavo_memory_shed_bytes_total", "counter", "What that brought.",
+           (double)memory.shed_bytes);
+}
+
 static void store_metrics(Metrics *metrics, const App *app)
 {
     StoreFigures store = store_figures(app->store);
@@ -88,6 +103,8 @@ static void store_metrics(Metrics *metrics, const App *app)
     metric(metrics, "db_pool_in_use", "gauge", "Reader connections at work.", store.readers_in_use);
     metric(metrics, "octavo_store_databases_open", "gauge", "Open databases.",
            store.databases_open);
+    metric(metrics, "octavo_store_record_cache_bytes", "gauge",
+           "Cached records, and values made of them.", (double)store.record_bytes);
 }
 
 // Events under way: written but not yet with subscribers or Kafka.
@@ -299,6 +316,7 @@ Err *metrics_show(Req *req)
     TRY(operators_only(req));
     metrics.is_open_metrics = str_find(accept, S("application/openmetrics-text"), 0) >= 0;
     process_metrics(&metrics, req->app);
+    memory_metrics(&metrics);
     store_metrics(&metrics, req->app);
     TRY(event_metrics(&metrics, req->app));
     otlp_metrics(&metrics);
