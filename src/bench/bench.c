@@ -15,6 +15,7 @@ static const struct {
     {"run", bench_run, "run an experiment: all configurations, result and report"},
     {"check", bench_check, "say what is wrong with an experiment file"},
     {"plan", bench_plan, "list the cells of an experiment with the expected time"},
+    {"watch", bench_watch, "show what the run at work does"},
     {"note", bench_note, "leave a note in the result of the run at work"},
     {"report", bench_report, "write the reports of stored results anew"},
     {"compare", bench_compare, "compare two stored results"},

@@ -7,11 +7,12 @@
 int bench_main(int argc, char **argv);
 // octavo bench run: runs an experiment.
 int bench_run(int argc, char **argv);
-// octavo bench check, plan, list, note: what is said about experiments and runs.
+// octavo bench check, plan, list, note, watch: what is said about experiments and runs.
 int bench_check(int argc, char **argv);
 int bench_plan(int argc, char **argv);
 int bench_list(int argc, char **argv);
 int bench_note(int argc, char **argv);
+int bench_watch(int argc, char **argv);
 // octavo bench selfcheck: speed and truth of the load driver.
 int bench_selfcheck(int argc, char **argv);
 // octavo bench play: runs one load plan against a server.

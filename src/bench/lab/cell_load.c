@@ -17,6 +17,7 @@ enum {
     VARIABLES_MAX = 64,
     LATE_S = 60, // a steady window that has not begun this long after the warm-up never will
     NOW_TYPES_MAX = 8,
+    NOW_S = 10, // times of the live view are those of so many seconds
 };
 
 // What one second counted of one type.
@@ -92,13 +93,29 @@ static Str type_name(const PartLoad *part, size_t i)
                                         : part->plan->requests.at[i];
 }
 
+// The times of a type in the last seconds; free with hist_free.
+static Hist *recent_times(const TypeSeconds *seconds, int64_t now_ns)
+{
+    Hist *times = hist_new(RESULT_DIGITS, RESULT_LONGEST_US);
+
+    for (size_t i = seconds->len; i > 0; i--) {
+        const TypeSecond *one = &seconds->at[i - 1];
+        if (one->from_ns < now_ns - NOW_S * (int64_t)1000000000 ||
+            (one->ok.len > 0 && !hist_merge_packed(times, one->ok))) {
+            break;
+        }
+    }
+    return times;
+}
+
 static void show_second(PartLoad *part, const Second *second)
 {
     CellLoad *load = part->load;
     double span = (double)(second->to_ns - second->from_ns) / 1e9;
     size_t n = 0;
-    const Tally *types = types_of(part, second->counts, &n);
     LoadNow *now = &load->now;
+
+    types_of(part, second->counts, &n);
 
     pthread_mutex_lock(&load->lock);
     now->per_s = span > 0 ? (double)tally_count(&second->counts->all_requests) / span : 0;
@@ -108,13 +125,14 @@ static void show_second(PartLoad *part, const Second *second)
     now->is_steady = second->is_steady;
     now->of_len = 0;
     for (size_t i = 0; i < n && now->of_len < NOW_TYPES_MAX; i++) {
-        const Hist *ok = types[i].ok;
-        if (ok && hist_count(ok) > 0) {
+        Hist *ok = recent_times(&part->seconds[i], second->to_ns);
+        if (hist_count(ok) > 0) {
             Str name = type_name(part, i);
             snprintf(now->of[now->of_len].name, sizeof now->of[0].name, STR_FMT, STR_ARG(name));
             now->of[now->of_len].p50_ms = (double)hist_percentile(ok, 50) / 1000;
             now->of[now->of_len++].p95_ms = (double)hist_percentile(ok, 95) / 1000;
         }
+        hist_free(ok);
     }
     pthread_mutex_unlock(&load->lock);
 }

@@ -3,6 +3,7 @@
 
 #include "experiment.h"
 #include "server.h"
+#include "live_page.h"
 #include "otlp_sink.h"
 #include "prepared.h"
 #include "sampler.h"
@@ -25,6 +26,7 @@ typedef struct Lab {
     OtlpSink *sink;              // collector for the arms that export; NULL = none is wanted
     OtlpSinkFigures sink_before; // at the begin of the cell
     LiveScreen *screen;
+    LivePage *page;     // NULL: nobody asked for it
     size_t notes_taken; // lines of the notes' file
     bool is_lenient;    // on a busy machine all the same (--force, profile smoke)
     _Atomic bool is_asked_to_stop;
@@ -59,7 +61,7 @@ void cell_load_finish(CellLoad *load, Cell *cell);
 // clock_ns of the begin of the window; of the load, if there was none.
 int64_t cell_load_zero_ns(const CellLoad *load);
 
-// The last second of all workloads: for the live view.
+// The last second of all workloads, times of the last ten: for the live view.
 typedef struct {
     double per_s;
     double users;

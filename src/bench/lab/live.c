@@ -11,8 +11,10 @@
 enum {
     SCREEN_EVERY_MS = 250,
     LINE_EVERY_MS = 10000,
+    FILE_EVERY_MS = 1000,
     NOTES_SHOWN = 3,
     NOTE_MAX = 400,
+    LINE_MAX = 8192,
 };
 
 struct LiveScreen {
@@ -20,7 +22,7 @@ struct LiveScreen {
     bool is_terminal;
     struct termios former;
     int lines; // on the screen now
-    int64_t shown_ns;
+    int64_t shown_ns, written_ns;
     const char *phase;
     bool is_paused;
     double driver_s; // CPU of this process at the last look
@@ -51,8 +53,15 @@ LiveScreen *live_open(Lab *lab)
     return screen;
 }
 
+static void write_figures(LiveScreen *screen, const Cell *cell, const LoadNow *load,
+                          const ServerLoad *server);
+
 void live_close(LiveScreen *screen)
 {
+    screen->phase = "done";
+    if (screen->lab->folder.len > 0) {
+        write_figures(screen, NULL, &(LoadNow){0}, &(ServerLoad){0});
+    }
     if (screen->is_terminal) {
         tcsetattr(STDIN_FILENO, TCSANOW, &screen->former);
     }
@@ -74,8 +83,8 @@ void live_say(LiveScreen *screen, Str text)
 
 void live_phase(LiveScreen *screen, const Cell *cell, const char *phase)
 {
-    (void)cell;
     screen->phase = phase;
+    write_figures(screen, cell, &(LoadNow){0}, &(ServerLoad){0});
     screen->shown_ns = screen->is_terminal ? 0 : screen->shown_ns;
 }
 
@@ -166,22 +175,100 @@ static Str clock_text(double seconds)
     return str_fmt("%d:%02d:%02d", (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
 }
 
-static void print_line(const LiveScreen *screen, const Cell *cell, const LoadNow *load,
-                       const ServerLoad *server)
+static void add_notes(const Result *result, Json *now)
+{
+    size_t n = result->annotations.len;
+    Json *list = json_array();
+
+    for (size_t i = n > NOTES_SHOWN ? n - NOTES_SHOWN : 0; i < n; i++) {
+        const Annotation *one = &result->annotations.at[i];
+        Json *note = json_object();
+        json_set_str(note, "at", time_format_z(one->at));
+        json_set_str(note, "kind", one->kind);
+        json_set_str(note, "text", one->text);
+        json_add(list, note);
+    }
+    json_set(now, "notes", list);
+}
+
+static Json *figures(const LiveScreen *screen, const Cell *cell, const LoadNow *load,
+                     const ServerLoad *server)
 {
     size_t number = 0;
-    double left = seconds_left(screen, cell, &number);
+    double left = cell ? seconds_left(screen, cell, &number) : 0;
+    Json *now = json_object(), *of = json_array();
 
-    printf("%zu/%zu " STR_FMT " %s%s  %.0f users  %.0f requests/s", number, screen->lab->plan.len,
-           STR_ARG(cell->id), screen->phase, load->is_steady ? " (steady)" : "", load->users,
-           load->per_s);
+    json_set_str(now, "at", time_format_z(time_now()));
+    json_set_str(now, "runId", screen->lab->result->id);
+    json_set_str(now, "cell", cell ? cell->id : screen->lab->result->id);
+    json_set_int(now, "number", (int64_t)number);
+    json_set_int(now, "cells", (int64_t)screen->lab->plan.len);
+    json_set_str(now, "phase", load->is_steady ? S("steady") : str_of(screen->phase));
+    json_set_number(now, "leftS", left);
+    json_set_number(now, "users", load->users);
+    json_set_number(now, "perS", load->per_s);
+    json_set_int(now, "transactions", (int64_t)load->transactions);
+    json_set_int(now, "errors", (int64_t)load->errors);
+    json_set_number(now, "serverCpu", server->vcpu);
+    json_set_number(now, "serverRssBytes", server->bytes);
+    json_set_number(now, "driverCpu", screen->driver_vcpu);
     for (size_t i = 0; i < load->of_len; i++) {
-        printf("  %s p50 %.1f p95 %.1f ms", load->of[i].name, load->of[i].p50_ms,
-               load->of[i].p95_ms);
+        Json *one = json_object();
+        json_set_str(one, "name", str_of(load->of[i].name));
+        json_set_number(one, "p50Ms", load->of[i].p50_ms);
+        json_set_number(one, "p95Ms", load->of[i].p95_ms);
+        json_add(of, one);
     }
-    printf("  errors %" PRIu64 "  server %.2f vCPU %.0f MiB  driver %.2f vCPU  left " STR_FMT "\n",
-           load->errors, server->vcpu, server->bytes / 1048576, screen->driver_vcpu,
-           STR_ARG(clock_text(left)));
+    json_set(now, "of", of);
+    add_notes(screen->lab->result, now);
+    return now;
+}
+
+static const char *live_file(Str folder)
+{
+    return str_z(str_fmt(STR_FMT "/live.json", STR_ARG(folder)));
+}
+
+// A reader never sees half of it. Nothing is lost if it cannot be written.
+static void write_figures(LiveScreen *screen, const Cell *cell, const LoadNow *load,
+                          const ServerLoad *server)
+{
+    ArenaMark mark = arena_mark(arena_current());
+    const char *path = live_file(screen->lab->folder), *part = str_z(str_fmt("%s.part", path));
+    Str text = json_text(figures(screen, cell, load, server));
+    FILE *file = fopen(part, "wb");
+    bool is_written = file && fwrite(text.at, 1, text.len, file) == text.len;
+
+    if (file && fclose(file) == 0 && is_written) {
+        (void)rename(part, path);
+    }
+    arena_release(arena_current(), mark);
+}
+
+Str live_text(Str folder)
+{
+    Str text = {0};
+    return file_text(str_of(live_file(folder)), &text) ? S("") : text;
+}
+
+Str live_line(const Json *now)
+{
+    Buf line = buf_new(arena_current(), LINE_MAX);
+
+    buf_fmt(&line, "%lld/%lld " STR_FMT " " STR_FMT "  %.0f users  %.0f requests/s",
+            (long long)json_int(now, "number", 0), (long long)json_int(now, "cells", 0),
+            STR_ARG(json_str(now, "cell")), STR_ARG(json_str(now, "phase")),
+            json_number(now, "users", 0), json_number(now, "perS", 0));
+    JSON_EACH(of, json_get(now, "of"))
+    {
+        buf_fmt(&line, "  " STR_FMT " p50 %.1f p95 %.1f ms", STR_ARG(json_str(of, "name")),
+                json_number(of, "p50Ms", 0), json_number(of, "p95Ms", 0));
+    }
+    buf_fmt(&line, "  errors %lld  server %.2f vCPU %.0f MiB  driver %.2f vCPU  left " STR_FMT,
+            (long long)json_int(now, "errors", 0), json_number(now, "serverCpu", 0),
+            json_number(now, "serverRssBytes", 0) / 1048576, json_number(now, "driverCpu", 0),
+            STR_ARG(clock_text(json_number(now, "leftS", 0))));
+    return buf_str(&line);
 }
 
 static void print_screen(LiveScreen *screen, const Cell *cell, const LoadNow *load,
@@ -220,6 +307,11 @@ void live_show(LiveScreen *screen, const Cell *cell, LoadNow load, ServerLoad se
     int64_t every_ms = screen->is_terminal ? SCREEN_EVERY_MS : LINE_EVERY_MS;
 
     take_keys(screen);
+    if (now_ns - screen->written_ns >= FILE_EVERY_MS * 1000000) {
+        look_at_driver(screen, now_ns);
+        write_figures(screen, cell, &load, &server);
+        screen->written_ns = now_ns;
+    }
     if (screen->shown_ns == 0 && !screen->is_terminal) {
         screen->shown_ns = now_ns; // the first line when there is something to say
         return;
@@ -228,11 +320,10 @@ void live_show(LiveScreen *screen, const Cell *cell, LoadNow load, ServerLoad se
         return;
     }
     ArenaMark mark = arena_mark(arena_current());
-    look_at_driver(screen, now_ns);
     if (screen->is_terminal) {
         print_screen(screen, cell, &load, &server);
     } else {
-        print_line(screen, cell, &load, &server);
+        printf(STR_FMT "\n", STR_ARG(live_line(figures(screen, cell, &load, &server))));
     }
     fflush(stdout);
     arena_release(arena_current(), mark);

@@ -36,13 +36,14 @@ static const char usage[] =
     "  --url URL         against a server that runs already; nothing is started or reset\n"
     "  --inputs DIR      folder of the plans' data files, with --url\n"
     "  --label TEXT      free text for the result\n"
+    "  --serve ADDRESS   what it does as a page for browsers, like 127.0.0.1:9140\n"
     "  --force           also on a machine that is busy with other work\n\n"
     "On a terminal: p pauses after a cell, n takes a note, q stops and reports what exists.\n"
     "Exit code: 0 all limits met, 1 one is not, 2 cells are invalid or missing, 3 error.\n";
 
 typedef struct {
     const char *name;
-    Str profile, lab_dir, data_dir, only, url, inputs, label;
+    Str profile, lab_dir, data_dir, only, url, inputs, label, serve;
     bool resumes, is_forced;
 } RunOptions;
 
@@ -454,9 +455,23 @@ static Err *write_report(const Lab *lab, const RunOptions *options, int *code)
     return err;
 }
 
+// Everybody who looks at the page sees the end.
+static void close_view(Lab *lab)
+{
+    live_close(lab->screen);
+    if (lab->page) {
+        usleep(500000);
+        live_page_stop(lab->page);
+    }
+}
+
 static Err *run_all(Lab *lab, const RunOptions *options, int *code)
 {
     TRY(open_result(lab, options));
+    if (options->serve.len > 0) {
+        TRY(live_page_start(options->serve, lab->folder, &lab->page));
+        live_say(lab->screen, str_fmt("http://127.0.0.1:%d/", live_page_port(lab->page)));
+    }
     TRY(refuse_if_busy(lab));
     TRY(open_data(lab, options));
     if (lab->experiment->target.has_otlp_sink && !lab->experiment->target.url.len) {
@@ -499,7 +514,7 @@ static Err *run_experiment(Lab *lab, const RunOptions *options, int *code)
     if (lab->sink) {
         otlp_sink_stop(lab->sink);
     }
-    live_close(lab->screen);
+    close_view(lab);
     return err;
 }
 
@@ -514,7 +529,7 @@ static Err *take_option(RunOptions *options, const char *name, const char *value
     } texts[] = {{"--profile", &options->profile},   {"--lab.dir", &options->lab_dir},
                  {"--data-dir", &options->data_dir}, {"--only", &options->only},
                  {"--url", &options->url},           {"--inputs", &options->inputs},
-                 {"--label", &options->label}};
+                 {"--label", &options->label},       {"--serve", &options->serve}};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (strcmp(name, texts[i].name) == 0) {
