@@ -99,3 +99,30 @@ def test_list_names_plans_experiments_and_results(tmp_path):
 def test_every_command_explains_itself(command):
     done = bench(command, "--help")
     assert done.returncode == 0 and f"octavo bench {command}" in done.stdout
+
+
+def stepped(**load):
+    return experiment(load={"few": {"model": "closed", "ramp_s": 0, **load}})
+
+
+def test_a_load_in_steps_is_a_run_for_each_step(tmp_path):
+    file = tmp_path / "experiment.json"
+    file.write_text(json.dumps(stepped(steps=[1, 4, 16])))
+    assert bench("check", file).returncode == 0
+    ids = [line.split()[1] for line in bench("plan", file).stdout.splitlines() if "/block" in line]
+    assert ids == [f"try/block1/{name}/main-{users}" for name in ("small", "large")
+                   for users in (1, 4, 16)]
+
+
+@pytest.mark.parametrize("load, what", [
+    ({"steps": [4, 1]}, "must be a list of two or more rising numbers"),
+    ({"steps": [3]}, "must be a list of two or more rising numbers"),
+    ({"steps": [1, 2.5]}, "users are whole numbers"),
+    ({"steps": [1, 2], "users": 3}, "stand in place of users or rate"),
+])
+def test_steps_that_make_no_sense_are_named(load, what, tmp_path):
+    file = tmp_path / "experiment.json"
+    file.write_text(json.dumps(stepped(**load)))
+    done = bench("check", file)
+    assert done.returncode == 3
+    assert "load.few.steps" in done.stderr and what in done.stderr

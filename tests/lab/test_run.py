@@ -162,11 +162,13 @@ def test_a_time_limit_leaves_the_rest_undone(lab):
     assert "time limit" in lab.cells()[-1]["reasons"][0]
 
 
-@pytest.mark.parametrize("name, key", [("perf-893", "workloads[1].repeat"),
-                                       ("perf-932", "workload.batch.verify")])
-def test_what_cannot_be_run_is_refused_by_its_path(name, key, tmp_path):
+@pytest.mark.parametrize("name, why", [
+    ("perf-893", "workloads[1].repeat: needs data import (mod-data-import)"),
+    ("perf-932", "workload.batch.verify: needs mod-rtac and edge-rtac")])
+def test_what_cannot_be_run_is_refused_with_what_it_needs(name, why, tmp_path):
     done = bench("run", name, "--profile", "smoke", "--lab.dir", tmp_path)
-    assert done.returncode == 3 and key in done.stderr
+    assert done.returncode == 3 and why in done.stderr
+    assert why in bench("check", name).stdout
     assert not list(tmp_path.iterdir())
 
 

@@ -1,8 +1,10 @@
-// octavo bench check, plan, list, note: what is said about experiments and runs without running
-// anything.
+// octavo bench check, plan, list, note, watch: what is said about experiments and runs without
+// running anything.
 #include "bench/bench.h"
 
 #include "lab.h"
+#include "live.h"
+#include "live_page.h"
 
 #include "base/asset.h"
 #include "base/sort.h"
@@ -22,10 +24,10 @@ enum {
     EXIT_ERROR = 3,
 };
 
-// What all four are called with.
+// What all are called with.
 typedef struct {
     const char *word;
-    Str profile, lab_dir, run;
+    Str profile, lab_dir, run, serve;
 } Words;
 
 static Err *read_words(Words *words, int argc, char **argv)
@@ -33,8 +35,10 @@ static Err *read_words(Words *words, int argc, char **argv)
     const struct {
         const char *name;
         Str *to;
-    } known[] = {
-        {"--profile", &words->profile}, {"--lab.dir", &words->lab_dir}, {"--run", &words->run}};
+    } known[] = {{"--profile", &words->profile},
+                 {"--lab.dir", &words->lab_dir},
+                 {"--run", &words->run},
+                 {"--serve", &words->serve}};
 
     for (int i = 0; i < argc; i++) {
         size_t k = 0;
@@ -119,11 +123,25 @@ static Err *check_profile(const char *name, Str profile)
     return NULL;
 }
 
+// A sound file may ask for more than this version can do.
+static Err *say_what_is_missing(const char *name)
+{
+    Experiment *experiment = NULL;
+
+    TRY(experiment_open(name, S(""), &experiment));
+    Err *err = experiment_can_run(experiment);
+    if (err) {
+        printf("can be checked and planned, but not run:\n" STR_FMT "\n", STR_ARG(err->message));
+    }
+    return NULL;
+}
+
 static Err *check(const Words *words)
 {
     StrList profiles = {0};
 
     TRY(need_word(words, "an experiment"));
+    TRY(say_what_is_missing(words->word));
     TRY(check_profile(words->word, S("")));
     TRY(experiment_profiles(words->word, &profiles));
     for (size_t i = 0; i < profiles.len; i++) {
@@ -278,23 +296,27 @@ int bench_list(int argc, char **argv)
 
 // ---------------------------------------------------------------------------------------------
 
-static Err *note(const Words *words)
+// The folder of the run at work; of several the latest, or the one that was named.
+static Err *find_at_work(const Words *words, Str *folder)
 {
     StrList runs = {0};
-    Str chosen = {0};
 
-    TRY(need_word(words, "a text"));
+    *folder = (Str){0};
     runs_of(words->lab_dir, &runs);
     for (size_t i = 0; i < runs.len; i++) {
         bool is_meant = !words->run.len || str_ends(runs.at[i], words->run);
-        chosen = is_meant && is_at_work(runs.at[i]) ? runs.at[i] : chosen;
+        *folder = is_meant && is_at_work(runs.at[i]) ? runs.at[i] : *folder;
     }
-    if (!chosen.len) {
-        return err_text(400,
-                        "no run is at work in " STR_FMT "; results that are finished do not "
-                        "change",
-                        STR_ARG(words->lab_dir));
-    }
+    return folder->len ? NULL
+                       : err_text(400, "no run is at work in " STR_FMT, STR_ARG(words->lab_dir));
+}
+
+static Err *note(const Words *words)
+{
+    Str chosen;
+
+    TRY(need_word(words, "a text"));
+    TRY(find_at_work(words, &chosen));
     Str file = str_fmt(STR_FMT "/notes", STR_ARG(chosen)), text = str_of(words->word), line;
     FILE *out = fopen(str_z(file), "a");
     str_next(&text, '\n', &line);
@@ -312,4 +334,52 @@ int bench_note(int argc, char **argv)
                        "Leaves a note with the time in the result of the run at work (\"a backup\n"
                        "runs now\"); reports show it in every plot.\n",
                        note, argc, argv);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// A line when the figures have changed, until the run ends.
+static void watch_lines(Str folder)
+{
+    int64_t every_ms = isatty(STDOUT_FILENO) ? 1000 : 10000, shown_ns = 0;
+
+    while (is_at_work(folder)) {
+        ArenaMark mark = arena_mark(arena_current());
+        Json *now = NULL;
+        if (clock_ns() - shown_ns >= every_ms * 1000000 && !json_parse(live_text(folder), &now)) {
+            printf(STR_FMT "\n", STR_ARG(live_line(now)));
+            fflush(stdout);
+            shown_ns = clock_ns();
+        }
+        arena_release(arena_current(), mark);
+        usleep(200000);
+    }
+}
+
+static Err *watch(const Words *words)
+{
+    LivePage *page = NULL;
+    Str folder;
+
+    TRY(find_at_work(words, &folder));
+    if (words->serve.len > 0) {
+        TRY(live_page_start(words->serve, folder, &page));
+        printf("http://127.0.0.1:%d/\n", live_page_port(page));
+    }
+    watch_lines(folder);
+    if (page) {
+        live_page_stop(page);
+    }
+    return NULL;
+}
+
+int bench_watch(int argc, char **argv)
+{
+    return run_command(
+        "watch",
+        "octavo bench watch [--lab.dir DIR] [--run ID] [--serve ADDRESS]\n"
+        "Shows what the run at work does until it ends: a line each second on a\n"
+        "terminal, else every ten; with --serve (127.0.0.1:9140) also as a page for\n"
+        "browsers.\n",
+        watch, argc, argv);
 }

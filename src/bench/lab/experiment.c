@@ -236,6 +236,31 @@ static void read_workloads(Reader *reader)
     }
 }
 
+static void read_steps(Reader *reader, const Json *entry, Load *load)
+{
+    const Json *steps = json_get(entry, "steps");
+    bool is_whole = true;
+
+    load->steps.at = NEW_ARRAY(double, json_len(steps) + 1);
+    JSON_EACH(step, steps)
+    {
+        double number = json_number(step, "", 0);
+        load->steps.at[load->steps.len++] = number;
+        is_whole = is_whole && number == (double)(int64_t)number;
+    }
+    if (load->steps.len > 0 && (json_has(entry, "users") || json_has(entry, "rate"))) {
+        problem(reader, str_fmt("load." STR_FMT ".steps: stand in place of users or rate",
+                                STR_ARG(load->name)));
+    }
+    if (!load->is_open && !is_whole) {
+        problem(reader,
+                str_fmt("load." STR_FMT ".steps: users are whole numbers", STR_ARG(load->name)));
+    }
+    if (load->is_open && load->steps.len > 0) {
+        load->rate = load->steps.at[0];
+    }
+}
+
 static void read_loads(Reader *reader)
 {
     Experiment *experiment = reader->experiment;
@@ -254,6 +279,7 @@ static void read_loads(Reader *reader)
         if (load->is_open) {
             load->users = json_int(entry, "max_users", 100);
         }
+        read_steps(reader, entry, load);
         if (load->is_open != (load->rate > 0)) {
             problem(reader, str_fmt("load." STR_FMT ": an open model has a rate above 0, a closed "
                                     "one has none",
@@ -386,6 +412,7 @@ Err *experiment_read(Str text, Str profile, Experiment **out)
     read_workloads(&reader);
     read_loads(&reader);
     read_runs(&reader);
+    experiment_unfold_steps(experiment);
     *out = experiment;
     return problems_err(&reader.problems);
 }
@@ -446,36 +473,47 @@ Err *experiment_profiles(const char *name_or_file, StrList *out)
     return NULL;
 }
 
-// Keys of job workloads and of answers checked against a data set.
+// Keys of job workloads and of answers checked against a data set, with what they need.
+#define NEEDS_RTAC   "needs mod-rtac and edge-rtac, which this version does not have"
+#define NEEDS_IMPORT "needs data import (mod-data-import), which this version does not have"
+typedef struct {
+    const char *name, *why;
+} FutureKey;
+
+static const FutureKey future_of_workloads[] = {{"verify", NEEDS_RTAC},
+                                                {"data", NEEDS_IMPORT},
+                                                {"poll_s", NEEDS_IMPORT},
+                                                {"stuck_after_s", NEEDS_IMPORT},
+                                                {0}};
+static const FutureKey future_of_runs[] = {
+    {"set", NEEDS_RTAC}, {"repeat", NEEDS_IMPORT}, {"pause_s", NEEDS_IMPORT}, {0}};
+
+static void find_future_keys(const Json *entry, const FutureKey *keys, Str path, StrList *problems)
+{
+    for (; keys->name; keys++) {
+        if (json_has(entry, keys->name)) {
+            str_list_add(problems,
+                         str_fmt(STR_FMT ".%s: %s", STR_ARG(path), keys->name, keys->why));
+        }
+    }
+}
+
 Err *experiment_can_run(const Experiment *experiment)
 {
-    static const char *const of_workloads[] = {"verify", "data", "poll_s", "stuck_after_s"};
-    static const char *const of_runs[] = {"set", "repeat", "pause_s"};
     StrList problems = {0};
 
     JSON_EACH(workload, json_get(experiment->json, "workload"))
     {
-        for (size_t i = 0; i < sizeof of_workloads / sizeof *of_workloads; i++) {
-            if (json_has(workload, of_workloads[i])) {
-                str_list_add(&problems,
-                             str_fmt("workload." STR_FMT ".%s: cannot be run by this version",
-                                     STR_ARG(json_key(workload)), of_workloads[i]));
-            }
-        }
+        find_future_keys(workload, future_of_workloads,
+                         str_fmt("workload." STR_FMT, STR_ARG(json_key(workload))), &problems);
     }
     JSON_EACH(run, json_get(experiment->json, "run"))
     {
         size_t number = 0;
         JSON_EACH(entry, json_get(run, "workloads"))
         {
-            for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++) {
-                if (json_has(entry, of_runs[i])) {
-                    str_list_add(&problems, str_fmt("run." STR_FMT ".workloads[%zu].%s: cannot be "
-                                                    "run by this version",
-                                                    STR_ARG(json_key(run)), number, of_runs[i]));
-                }
-            }
-            number++;
+            Str path = str_fmt("run." STR_FMT ".workloads[%zu]", STR_ARG(json_key(run)), number++);
+            find_future_keys(entry, future_of_runs, path, &problems);
         }
     }
     return problems_err(&problems);

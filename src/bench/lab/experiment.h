@@ -20,7 +20,8 @@ typedef struct {
     bool is_open, is_poisson;
     int64_t users; // open: at most so many at once
     double ramp_s;
-    double rate; // open: passes a second
+    double rate;   // open: passes a second
+    Numbers steps; // of users or rate: the run is repeated with each; empty = one run
 } Load;
 
 // A workload within a run.
@@ -109,6 +110,10 @@ void experiment_use_url(Experiment *experiment, Str url);
 // not run. Errors: 400 with a line for each.
 WARN_UNUSED Err *experiment_can_run(const Experiment *experiment);
 const Configuration *experiment_baseline(const Experiment *experiment);
+// A run whose load has steps becomes one run for each, named by experiment_step_name ("main-20"):
+// reading does it.
+void experiment_unfold_steps(Experiment *experiment);
+Str experiment_step_name(Str run, double step);
 // The cells in the order they are run.
 CellPlan experiment_cells(const Experiment *experiment);
 

@@ -14,6 +14,7 @@ typedef enum {
     KIND_BYTES,   // "2GiB"
     KIND_TEXTS,   // an array of texts
     KIND_RANGE,   // a number, or [from, to]
+    KIND_STEPS,   // an array of rising numbers above 0
     KIND_SCALARS, // an object of scalars with any names
     KIND_OBJECT,  // with the keys of `keys`
     KIND_MAP,     // an object of any names whose members are such objects
@@ -81,6 +82,7 @@ static const Key load_keys[] = {{"model", KIND_WORD, "closed open"},
                                 {"rate", KIND_NUMBER},
                                 {"arrival", KIND_WORD, "constant poisson"},
                                 {"max_users", KIND_COUNT, .least = 1},
+                                {"steps", KIND_STEPS},
                                 {0}};
 
 static const Key run_workload_keys[] = {{"workload", KIND_TEXT},
@@ -204,6 +206,21 @@ static bool is_range(const Json *value)
             json_number(json_at(value, 0), "", 0) <= json_number(json_at(value, 1), "", 0));
 }
 
+static bool is_steps(const Json *value)
+{
+    double last = 0;
+
+    JSON_EACH(step, value)
+    {
+        double number = json_number(step, "", 0);
+        if (!json_is_number(step) || number <= last) {
+            return false;
+        }
+        last = number;
+    }
+    return json_is_array(value) && json_len(value) >= 2;
+}
+
 static bool is_count(const Json *value, int64_t least)
 {
     double number = json_number(value, "", -1);
@@ -246,6 +263,8 @@ static Str plain_fault(const Key *key, const Json *value)
                                                                      : S("must be a list of texts");
     case KIND_RANGE:
         return is_range(value) ? S("") : S("must be a number or [from, to]");
+    case KIND_STEPS:
+        return is_steps(value) ? S("") : S("must be a list of two or more rising numbers above 0");
     case KIND_SCALARS:
         return json_is_object(value) && is_all(value, is_scalar)
                    ? S("")

@@ -145,8 +145,8 @@ static void judge(const Report *report, const Json *entry, Kpi *kpi)
 
 static void add_kpi(Report *report, const Json *entry)
 {
-    Kpi kpi = {.note = json_str(entry, "note"),
-               .is_warning = str_eq(json_str(entry, "severity"), S("warn"))};
+    Kpi kpi = {.note = json_str(entry, "note")};
+    bool is_warning = str_eq(json_str(entry, "severity"), S("warn"));
     Err *err = metric_parse(json_str(entry, "metric"), &kpi.metric);
 
     if (err) {
@@ -159,6 +159,7 @@ static void add_kpi(Report *report, const Json *entry)
                 scope_with(&report->scopes.at[i], report->result->configurations.at[j].name);
             kpi.is_delta = kpi.is_least = false;
             judge(report, entry, &kpi);
+            kpi.is_warning = is_warning || report_is_later_step(report, &kpi.scope);
             report->kpis[report->kpi_len++] = kpi;
         }
     }

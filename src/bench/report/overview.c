@@ -232,7 +232,7 @@ static void add_verdicts(Report *report, Section *section)
     }
 }
 
-static Str kpi_amount(const Kpi *kpi, double amount)
+Str kpi_amount(const Kpi *kpi, double amount)
 {
     if (kpi->is_delta) {
         return show_percent(amount);
@@ -288,6 +288,7 @@ void report_summary(Report *report)
     if (report->compared_len == 0) {
         section_text(section, S("The experiment compares no configurations."));
     }
+    report_capacity_findings(report, section);
     add_kpis(report, section);
 }
 
@@ -295,7 +296,7 @@ static void recommend_kpis(Report *report, Section *section)
 {
     for (size_t i = 0; i < report->kpi_len; i++) {
         const Kpi *kpi = &report->kpis[i];
-        if (kpi->state == KPI_MISSED) {
+        if (kpi->state == KPI_MISSED && !report_is_later_step(report, &kpi->scope)) {
             section_finding(section, kpi->is_warning ? TONE_WARN : TONE_BAD, "7-threshold",
                             str_fmt(STR_FMT ": " STR_FMT " is " STR_FMT ", the limit is " STR_FMT
                                             ".",

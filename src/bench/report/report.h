@@ -63,6 +63,13 @@ void report_recommendations(Report *report);
 void report_test_runs(Report *report);
 void report_results(Report *report);
 void report_jobs(Report *report, Section *section);
+// Service time and the time with waiting, side by side; warns of late begins.
+void report_waiting(Report *report, Section *section);
+// Of runs whose load has steps; nothing if there are none.
+void report_capacity(Report *report, Section *section);
+void report_capacity_findings(Report *report, Section *section);
+// Beyond the first step a missed limit is a finding, not a failure.
+bool report_is_later_step(const Report *report, const Scope *scope);
 // Slope of the durations by repetition and their level at 0; NAN if there is no single line.
 double job_line(const Report *report, const Scope *scope, Str workload, double *level);
 void report_comparison(Report *report);
@@ -98,6 +105,7 @@ StrList reference_subjects(Str report, const char *metric);
 Str reference_run(const Report *report, const Scope *scope);
 
 // Helpers of the sections.
+Str kpi_amount(const Kpi *kpi, double amount);             // with its unit
 Str scope_title(const Report *report, const Scope *scope); // "" if there is only one
 Str scope_label(const Report *report, Str configuration);
 StrList scope_names(const Report *report, const Scope *scope, MeasureKind kind);

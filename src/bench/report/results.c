@@ -385,10 +385,12 @@ void report_results(Report *report)
         }
         add_requests(report, section, scope);
     }
+    report_capacity(report, section);
     chart_users(report, section);
     if (job_workloads(report->result).len > 0) {
         report_jobs(report, section);
     }
+    report_waiting(report, section);
     add_slowest(report, section);
     add_laws(report, section);
 }
