@@ -649,6 +649,34 @@ static void a_result_without_any_cell_is_reported_as_such(void **state)
     (void)doc_html(report->doc);
 }
 
+// A limit on what something may cost is judged block by block against the baseline.
+static void a_limit_of_a_change_says_whether_it_is_proven(void **state)
+{
+    (void)state;
+    World world = usual();
+    Json *kpis = NULL;
+
+    world.configurations = 2;
+    world.blocks = 8;
+    Result *result = world_result(&world);
+    assert_ok(json_parse(S("[{\"metric\":\"cpu.total\",\"max_delta_pct\":5}]"), &kpis));
+    json_set(result->experiment, "kpi", kpis);
+    Report *report = report_make(result);
+    const Table *table = block_named(report, "kpis")->table;
+    assert_int_equal(table_rows(table), 1); // the baseline is not held against itself
+    assert_true(has_text(table_at(table, 0, 2)->text, "with 95 % at most +"));
+    assert_str(table_at(table, 0, 4)->text, "met");
+    // Two per cent more: a limit just above holds as it seems, one below is missed.
+    json_set_number(json_at(json_get(result->experiment, "kpi"), 0), "max_delta_pct",
+                    report->kpis[0].value + 0.1);
+    assert_str(table_at(block_named(report_make(result), "kpis")->table, 0, 4)->text,
+               "met, not proven");
+    json_set_number(json_at(json_get(result->experiment, "kpi"), 0), "max_delta_pct", 0.5);
+    report = report_make(result);
+    assert_str(table_at(block_named(report, "kpis")->table, 0, 4)->text, "missed");
+    assert_int_equal(report_exit_code(report), REPORT_KPI_MISSED);
+}
+
 // Ten, twenty and forty users; the last step brings no throughput and three times the time.
 static Result *in_steps(void)
 {
@@ -775,6 +803,7 @@ int main(void)
         TEST(a_regression_is_flagged_on_the_page_of_all_results),
         TEST(without_gnuplot_the_report_says_so_and_keeps_its_tables),
         TEST(a_result_without_any_cell_is_reported_as_such),
+        TEST(a_limit_of_a_change_says_whether_it_is_proven),
         TEST(steps_end_with_what_the_server_can_take),
         TEST(what_a_stall_hides_stands_beside_the_service_time),
     };

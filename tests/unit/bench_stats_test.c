@@ -67,6 +67,27 @@ static void equal_configurations_are_not_told_apart(void **state)
     }
 }
 
+// What grows in both cells alike, as memory does while a library is warmed, is no noise.
+static void a_trend_that_both_cells_share_does_not_widen_the_interval(void **state)
+{
+    (void)state;
+    World world = usual(1);
+
+    world.hungrier[1] = 1.03;
+    world.blocks = 8;
+    Result *result = world_result(&world);
+    for (size_t i = 0; i < result->cells.len; i++) {
+        Cell *cell = &result->cells.at[i];
+        const Series *memory = cell_series(cell, GROUP_PROCESS, "server", "memory.pss");
+        for (size_t k = 0; k < memory->values.len; k++) {
+            memory->values.at[k] *= 1 + 0.05 * (cell->ticks.at[k] + 2);
+        }
+    }
+    Comparison is = compare(result, "memory.mean", 3);
+    assert_true(is.within95.low > 1 && is.within95.high < 1.05);
+    assert_int_equal(is.verdict, VERDICT_SMALL);
+}
+
 static void a_slow_down_by_a_tenth_is_found(void **state)
 {
     (void)state;
@@ -360,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_configurations_are_not_told_apart),
         cmocka_unit_test(a_slow_down_by_a_tenth_is_found),
+        cmocka_unit_test(a_trend_that_both_cells_share_does_not_widen_the_interval),
         cmocka_unit_test(a_slow_down_within_the_margin_counts_as_equivalent),
         cmocka_unit_test(more_is_better_where_it_is),
         cmocka_unit_test(few_blocks_end_without_a_verdict_and_say_how_many_are_needed),

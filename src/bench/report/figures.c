@@ -122,22 +122,42 @@ static double kpi_value(const Report *report, const Metric *metric, const Scope 
     return !is_most ? stats_pooled(&samples) : is_number && samples.len > 0 ? sum : most;
 }
 
+// A change against the baseline is judged block by block, as comparisons are; it is proven when the
+// end of its interval holds the limit, too.
+static void judge_change(const Report *report, const Json *entry, const Configuration *baseline,
+                         Kpi *kpi)
+{
+    Scope base = scope_with(&kpi->scope, baseline->name);
+    Samples a = metric_read(report->result, &kpi->metric, &base),
+            b = metric_read(report->result, &kpi->metric, &kpi->scope);
+    CompareOptions options = options_of(report, entry, &kpi->metric);
+    Comparison is = stats_compare(&a, &b, &options);
+    double worst = kpi->metric.is_higher_better ? is.within90.low : is.within90.high;
+
+    kpi->is_delta = true;
+    kpi->limit = json_number(entry, "max_delta_pct", 0);
+    kpi->value = 100 * (is.ratio - 1);
+    kpi->bound = 100 * (worst - 1);
+    if (kpi->metric.is_higher_better) {
+        kpi->value = -kpi->value;
+        kpi->bound = -kpi->bound;
+    }
+}
+
 static void judge(const Report *report, const Json *entry, Kpi *kpi)
 {
     const Configuration *baseline = baseline_of(report->result);
 
-    kpi->value = kpi_value(report, &kpi->metric, &kpi->scope);
+    kpi->is_delta = kpi->is_least = false;
+    kpi->bound = NAN;
     if (json_has(entry, "max_delta_pct") && baseline) {
-        Scope base = scope_with(&kpi->scope, baseline->name);
-        kpi->is_delta = true;
-        kpi->limit = json_number(entry, "max_delta_pct", 0);
-        kpi->value = 100 * (kpi->value / kpi_value(report, &kpi->metric, &base) - 1);
-    } else if (json_has(entry, "min")) {
-        kpi->is_least = true;
-        kpi->limit = json_number(entry, "min", 0);
+        judge_change(report, entry, baseline, kpi);
     } else {
-        kpi->limit = json_has(entry, "max_ms") ? json_number(entry, "max_ms", 0)
-                                               : json_number(entry, "max", 0);
+        kpi->value = kpi_value(report, &kpi->metric, &kpi->scope);
+        kpi->is_least = json_has(entry, "min");
+        kpi->limit = kpi->is_least               ? json_number(entry, "min", 0)
+                     : json_has(entry, "max_ms") ? json_number(entry, "max_ms", 0)
+                                                 : json_number(entry, "max", 0);
     }
     bool is_met = kpi->is_least ? kpi->value >= kpi->limit : kpi->value <= kpi->limit;
     kpi->state = isnan(kpi->value) ? KPI_NO_DATA : is_met ? KPI_MET : KPI_MISSED;
@@ -155,9 +175,11 @@ static void add_kpi(Report *report, const Json *entry)
     }
     for (size_t i = 0; i < report->scopes.len; i++) {
         for (size_t j = 0; j < report->result->configurations.len; j++) {
-            kpi.scope =
-                scope_with(&report->scopes.at[i], report->result->configurations.at[j].name);
-            kpi.is_delta = kpi.is_least = false;
+            const Configuration *is = &report->result->configurations.at[j];
+            if (is == baseline_of(report->result) && json_has(entry, "max_delta_pct")) {
+                continue;
+            }
+            kpi.scope = scope_with(&report->scopes.at[i], is->name);
             judge(report, entry, &kpi);
             kpi.is_warning = is_warning || report_is_later_step(report, &kpi.scope);
             report->kpis[report->kpi_len++] = kpi;

@@ -44,14 +44,15 @@ static const char *verdict_class(Str text)
 {
     static const struct {
         const char *word, *class;
-    } classes[] = {{"equivalent", "good"}, {"different but small", "good"},
-                   {"better", "good"},     {"met", "good"},
-                   {"done", "good"},       {"steady", "good"},
-                   {"not steady", "warn"}, {"right", "good"},
-                   {"worse", "bad"},       {"missed", "bad"},
-                   {"invalid", "bad"},     {"wrong", "bad"},
-                   {"warning", "warn"},    {"inconclusive", "warn"},
-                   {"planned", "warn"},    {"no data", "warn"}};
+    } classes[] = {{"equivalent", "good"},   {"different but small", "good"},
+                   {"better", "good"},       {"met, not", "warn"},
+                   {"met", "good"},          {"done", "good"},
+                   {"steady", "good"},       {"not steady", "warn"},
+                   {"right", "good"},        {"worse", "bad"},
+                   {"missed", "bad"},        {"invalid", "bad"},
+                   {"wrong", "bad"},         {"warning", "warn"},
+                   {"inconclusive", "warn"}, {"planned", "warn"},
+                   {"no data", "warn"}};
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         if (str_starts(text, str_of(classes[i].word))) {
             return classes[i].class;

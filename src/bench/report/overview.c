@@ -243,9 +243,29 @@ Str kpi_amount(const Kpi *kpi, double amount)
     return show_quantity(amount, kpi->metric.unit);
 }
 
+static Str kpi_measured(const Kpi *kpi)
+{
+    if (isnan(kpi->value)) {
+        return (Str){"", 0};
+    }
+    return isnan(kpi->bound) ? kpi_amount(kpi, kpi->value)
+                             : str_fmt(STR_FMT ", with 95 %% at most " STR_FMT,
+                                       STR_ARG(kpi_amount(kpi, kpi->value)),
+                                       STR_ARG(kpi_amount(kpi, kpi->bound)));
+}
+
+static Str kpi_outcome(const Kpi *kpi)
+{
+    bool is_proven = isnan(kpi->bound) || kpi->bound <= kpi->limit;
+
+    return kpi->state == KPI_NO_DATA  ? S("no data")
+           : kpi->state == KPI_MISSED ? S("missed")
+           : is_proven                ? S("met")
+                                      : S("met, not proven");
+}
+
 static void add_kpis(Report *report, Section *section)
 {
-    static const char *const states[] = {"met", "missed", "no data"};
     Table *table = section_table(section, "kpis", S("Thresholds"));
 
     table_column(table, "Metric", ROLE_KEY, UNIT_COUNT);
@@ -265,10 +285,10 @@ static void add_kpis(Report *report, Section *section)
         if (report->scopes.len > 1) {
             table_text(table, scope_title(report, &kpi->scope));
         }
-        table_text(table, isnan(kpi->value) ? (Str){"", 0} : kpi_amount(kpi, kpi->value));
+        table_text(table, kpi_measured(kpi));
         table_text(table, str_fmt("%s " STR_FMT, kpi->is_least ? "at least" : "at most",
                                   STR_ARG(kpi_amount(kpi, kpi->limit))));
-        table_text(table, str_of(states[kpi->state]));
+        table_text(table, kpi_outcome(kpi));
         table_text(table, kpi->is_warning ? S("warning") : S("the run fails"));
         table_text(table, kpi->note);
     }

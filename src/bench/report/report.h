@@ -28,7 +28,8 @@ typedef struct {
     KpiState state;
     bool is_warning; // severity warn: never fails the run
     double value, limit;
-    bool is_least, is_delta; // the limit is a minimum; a change in percent
+    double bound;            // of a change: its value is not beyond with 95 %; else NAN
+    bool is_least, is_delta; // the limit is a minimum; a change for the worse in percent
     Str note;
 } Kpi;
 

@@ -233,7 +233,9 @@ static double value_within(Drawn *drawn, const Sample *sample, Rng *rng)
     return drawn_value(drawn);
 }
 
-// Logarithms of resampled ratios, sorted.
+// Logarithms of resampled ratios, sorted. Both cells of a pair had the same load, draw by draw,
+// from the same seed: the same seconds are drawn for both, so that what the load or the growth of
+// the data does to a second cancels out.
 static size_t resample_ratios(const Samples *a, const Samples *b, const Pair *pairs, size_t n,
                               uint64_t seed, double *out)
 {
@@ -246,7 +248,9 @@ static size_t resample_ratios(const Samples *a, const Samples *b, const Pair *pa
         size_t got = 0;
         for (size_t j = 0; j < n; j++) {
             const Pair *pair = &pairs[rng_between(&rng, 0, (int64_t)n - 1)];
-            double x = value_within(&of_a, pair->a, &rng), y = value_within(&of_b, pair->b, &rng);
+            Rng again = rng;
+            double x = value_within(&of_a, pair->a, &rng);
+            double y = value_within(&of_b, pair->b, pair->a->len == pair->b->len ? &again : &rng);
             if (x > 0 && y > 0) {
                 logs[got++] = log(y / x);
             }
