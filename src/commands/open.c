@@ -175,11 +175,15 @@ static Err *start_background(App *app, const ObserveOptions *observing)
 Err *command_open(const CommandLine *line, bool background, App *app)
 {
     Str url = config_text(line->config, "database.url");
+    Str replicas = background ? config_text(line->config, "database.replica") : S("");
 
     TRY(set_log(line->config));
     TRY(set_meters(line->config));
     if (!line->data.len && !url.len) {
         return err_text(400, "say where the data are: --data DIR or --database postgres://...");
+    }
+    if (replicas.len && !url.len) {
+        return err_text(400, "database.replica needs database.url: only PostgreSQL has replicas");
     }
     if (line->data.len && mkdir(str_z(line->data), 0750) != 0 &&
         access(str_z(line->data), W_OK) != 0) {
@@ -190,6 +194,7 @@ Err *command_open(const CommandLine *line, bool background, App *app)
     StoreOptions options = {
         .dir = line->data,
         .url = url,
+        .replicas = replicas,
         .cache_bytes = cache_bytes(line->config) - (int64_t)observing.buffer_bytes,
         .readers_max = READERS_MAX,
         .connections = (int)config_int(line->config, "database.connections"),

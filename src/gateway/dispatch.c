@@ -1,6 +1,7 @@
 // The life of a request: tenant, route, token, permissions, body, transaction, handler, answer.
 // Source: spec/engineering.md 9.3, spec/platform.md 1.1.
 #include "gateway/internal.h"
+#include "gateway/readers.h"
 
 #include "base/log.h"
 #include "observe/observe.h"
@@ -16,7 +17,9 @@ typedef struct {
     Caller caller;
     const CompiledRoute *route;
     TxCost cost;
-    int64_t ended_ns; // monotonic
+    bool lagged;       // a replica served it
+    bool needs_newest; // it did not go well there
+    int64_t ended_ns;  // monotonic
 } Handling;
 
 // ---------------------------------------------------------------------------------------------
@@ -107,6 +110,7 @@ static void hooks_after(Req *req, const Handling *handling)
     reply_header(req, "x-octavo-round-trips", str_fmt("%d", handling->cost.round_trips));
     reply_header(req, "x-octavo-events", str_fmt("%d", handling->cost.events));
     reply_header(req, "x-octavo-rows", str_fmt("%d", handling->cost.rows_read));
+    reply_header(req, "x-octavo-database", handling->lagged ? S("replica") : S("primary"));
 }
 #else
 static void hooks_before(Req *req)
@@ -195,7 +199,35 @@ Err *req_body_object(const Req *req, Json **out)
 // ---------------------------------------------------------------------------------------------
 // Transaction and handler
 
-static Err *begin(Req *req, TxKind kind)
+// Of the caller, if it may read from a replica.
+static void may_lag(const Req *req, const Handling *handling, TxOptions *options)
+{
+    Readers *readers = req->app->gateway->readers;
+
+    if (readers && handling->caller.is_valid && options->kind == READ && !handling->needs_newest) {
+        options->not_before_ns = readers_ask(readers, handling->caller.token, req->now);
+        options->reader = str_hash(handling->caller.token);
+    }
+}
+
+// A call that may write: what a handler of kind NONE does is its own business, but none that
+// answers GET writes.
+static void note_reader(const Req *req, const Handling *handling)
+{
+    Readers *readers = req->app->gateway->readers;
+    Str token = handling->caller.token;
+
+    if (!readers || !handling->caller.is_valid) {
+        return;
+    }
+    if (req->route->kind == READ) {
+        readers_read(readers, token, req->now, handling->lagged);
+    } else if (req->route->kind == WRITE || req->method != GET) {
+        readers_wrote(readers, token, req->now);
+    }
+}
+
+static Err *begin(Req *req, TxKind kind, const Handling *handling)
 {
     // The answer that is kept under a key must be looked for while nobody else stores one.
     bool has_key = req_header(req, "x-octavo-idempotency-key").len > 0;
@@ -205,6 +237,7 @@ static Err *begin(Req *req, TxKind kind)
                          .locks_rows = req->route->locks_rows && !has_key};
     Db *db = NULL;
     TRY(tenant_ready(req->tenant, &db));
+    may_lag(req, handling, &options);
     return tx_begin(db, &options, &req->tx);
 }
 
@@ -215,6 +248,7 @@ static Err *end(Req *req, Err *err, Handling *handling)
         return err;
     }
     handling->cost = tx_cost(tx);
+    handling->lagged = tx_lags(tx);
     req->tx = NULL;
     if (err) {
         tx_rollback(tx);
@@ -228,7 +262,7 @@ static Err *run_handler(Req *req, Handling *handling)
     TxKind kind = req->route->kind;
     bool is_refused = false; // by the handler itself
     if (kind == WRITE) {
-        TRY(begin(req, WRITE));
+        TRY(begin(req, WRITE, handling));
     }
     bool is_done = false;
     Err *err = idempotency_replay(req, &is_done);
@@ -249,7 +283,7 @@ static Err *serve_once(Req *req, Handling *handling)
     Db *db = NULL;
     // Reads see the caller's rights and their data in one snapshot.
     if (req->route->kind == READ) {
-        TRY(begin(req, READ));
+        TRY(begin(req, READ, handling));
     } else if (!handling->route->is_everywhere) {
         TRY(tenant_ready(req->tenant, &db));
     }
@@ -264,8 +298,8 @@ static Err *serve_once(Req *req, Handling *handling)
 }
 
 // Two transactions that met in the database: one of them is undone and may begin again, from the
-// body as it came (decision 49). Once; a handler outside of a transaction may have done other
-// things already.
+// body as it came (decision 49); so may what a replica could not answer. Once; a handler outside of
+// a transaction may have done other things already.
 static Err *serve_route(Req *req, Handling *handling)
 {
     const Req before = *req;
@@ -276,8 +310,10 @@ static Err *serve_route(Req *req, Handling *handling)
         log_line(LOG_INFO, "gateway", "done again: " STR_FMT, STR_ARG(err->message));
         *req = before;
         arena_release(req->arena, mark);
+        handling->needs_newest = true;
         err = serve_once(req, handling);
     }
+    note_reader(req, handling);
     return err;
 }
 
@@ -309,7 +345,7 @@ static Err *serve_operator(Req *req, Handling *handling)
     TRY(tenant_find(req->app, req->tenant_id, &req->tenant));
     TRY(find_route(req, &handling->route));
     if (req->route->kind == READ) {
-        TRY(begin(req, READ));
+        TRY(begin(req, READ, handling));
     }
     Err *err = parse_body(req);
     return err ? end(req, err, handling) : run_handler(req, handling);

@@ -13,6 +13,7 @@
 // State
 
 typedef struct TokenCache TokenCache;
+typedef struct Readers Readers;
 
 // Immutable once published.
 typedef struct {
@@ -33,6 +34,7 @@ typedef struct Gateway {
     _Atomic(const TenantList *) tenants;
     unsigned char signing_key[32];
     TokenCache *tokens;
+    Readers *readers;             // NULL: the store has no replicas
     _Atomic bool tenants_are_old; // another process changed some
     _Atomic uint32_t request_number;
     // Modules that answer the gateway's questions, NULL if the program has none; places in the

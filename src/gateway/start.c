@@ -1,5 +1,6 @@
 // Starts and stops the gateway.
 #include "gateway/internal.h"
+#include "gateway/readers.h"
 #include "gateway/token_cache.h"
 
 #include "base/die.h"
@@ -94,6 +95,7 @@ Err *gateway_start(App *app)
     find_services(gateway);
     gateway->routes = route_table_new(gateway->modules, gateway->module_count);
     gateway->tokens = token_cache_new();
+    gateway->readers = store_has_replicas(app->store) ? readers_new() : NULL;
     atomic_store(&gateway->tenants, NEW(TenantList));
     arena_use(former);
 
@@ -115,6 +117,7 @@ void gateway_stop(App *app)
     }
     Arena *arena = app->gateway->arena;
     token_cache_free(app->gateway->tokens);
+    readers_free(app->gateway->readers);
     app->gateway = NULL;
     arena_free(arena);
 }

@@ -72,6 +72,8 @@ bool tx_writes(const Tx *tx);
 // The query whose statements come next, for statistics; at == NULL: none.
 void tx_note_query(Tx *tx, Str cql);
 void tx_note_states(Tx *tx); // the transaction changed what octavo_table says
+// This process knows tables as they are from now on: no replica answers that has older ones.
+void db_note_shape(Db *db);
 
 // The words of a record's word-search columns (decision 47): replace `old` by `new` for row pk;
 // each array has one folded text per WORDS field in the order of the fields; NULL = none. pk 0 =

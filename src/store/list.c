@@ -30,7 +30,8 @@ typedef struct {
 
 struct List {
     Db *db;
-    Tx *tx; // NULL: detached
+    Tx *tx;            // NULL: detached
+    TxOptions reading; // of the next chunk then
     const Collection *of;
     const Dialect *dialect;
     Plan plan;
@@ -449,6 +450,7 @@ static Err *list_start(Tx *tx, const Collection *of, const ListRequest *request,
     *list = (List){
         .db = tx_db(tx),
         .tx = tx,
+        .reading = {.kind = READ},
         .of = of,
         .dialect = tx_dialect(tx),
         .offset = request->offset,
@@ -489,16 +491,32 @@ static Err *chunk_read(List *list, Tx *tx)
 
 static Err *chunk_read_alone(List *list)
 {
-    TxOptions options = {.kind = READ};
     Tx *tx = NULL;
 
-    TRY(tx_begin(list->db, &options, &tx));
+    TRY(tx_begin(list->db, &list->reading, &tx));
     Err *err = chunk_read(list, tx);
     if (err) {
         tx_rollback(tx);
         return err;
     }
     return tx_commit(tx);
+}
+
+// From a replica while that goes well: nothing of the chunk has been handed out when it fails.
+static Err *chunk_read_anywhere(List *list)
+{
+    const List before = *list;
+    Err *err = chunk_read_alone(list);
+
+    if (!err || !err->may_repeat || !before.reading.not_before_ns) {
+        return err;
+    }
+    *list = before;
+    list->reading.not_before_ns = 0;
+    // The buffers may have grown, or changed places.
+    list->slots = list->spare_slots = NULL;
+    list->slot_count = list->slot_at = 0;
+    return chunk_read_alone(list);
 }
 
 // The end of a walk by id tells the total.
@@ -520,7 +538,7 @@ Err *list_next(List *list, Str *doc)
             list_ended(list);
             return NULL;
         }
-        TRY(list->tx ? chunk_read(list, list->tx) : chunk_read_alone(list));
+        TRY(list->tx ? chunk_read(list, list->tx) : chunk_read_anywhere(list));
     }
     const Slot *slot = &list->slots[list->slot_at++];
     *doc = (Str){list->bytes.at + slot->from, slot->len};
@@ -535,6 +553,7 @@ bool list_is_whole(const List *list)
 
 void list_detach(List *list)
 {
+    list->reading = tx_reading(list->tx);
     list->tx = NULL;
 }
 

@@ -27,9 +27,9 @@ static Err *store_start(Store *store)
     }
     state->store = store;
     store->state = state;
-    pg_pool_init(&state->pool, store->options.connections);
+    pg_pool_init(&state->pool, state, store->options.url, &pg_patience);
     // Says at once what is wrong with the URL.
-    Err *err = pg_pool_take(state, NULL, &conn);
+    Err *err = pg_pool_take(&state->pool, NULL, &conn);
     if (err) {
         pg_pool_end(&state->pool);
         return err;
@@ -40,6 +40,9 @@ static Err *store_start(Store *store)
     }
     pg_pool_give(conn);
     err = err ? err : pg_news_start(state);
+    if (!err && (err = pg_replicas_start(state))) {
+        pg_news_stop(state);
+    }
     if (err) {
         pg_pool_end(&state->pool);
     }
@@ -58,6 +61,7 @@ static void store_end(Store *store)
 {
     PostgresStore *state = store->state;
 
+    pg_replicas_stop(state);
     pg_news_stop(state);
     for (size_t i = 0; i < store->db_count; i++) {
         PostgresDb *db = store->dbs[i]->state;
@@ -83,6 +87,8 @@ static void figures_read(const Store *store, StoreFigures *figures)
     figures->readers_open = state->pool.open;
     pthread_mutex_unlock(&state->pool.lock);
     figures->databases_open = (int)store->db_count;
+    figures->reads = state->reads;
+    pg_replica_figures(state, figures);
 }
 
 static Err *take_fact(const Row *row, void *context)
@@ -155,7 +161,7 @@ static Err *run_alone(PostgresStore *store, const char *const *sql, Args args, P
 {
     PgConn *conn = NULL;
 
-    TRY(pg_pool_take(store, NULL, &conn));
+    TRY(pg_pool_take(&store->pool, NULL, &conn));
     for (; *sql; sql++) {
         pg_send_statement(conn, SENT_READ, *sql, args, NULL);
     }

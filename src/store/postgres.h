@@ -7,6 +7,7 @@
 
 #include <libpq-fe.h>
 
+typedef struct PgPool PgPool;
 typedef struct PostgresDb PostgresDb;
 typedef struct PostgresStore PostgresStore;
 
@@ -53,6 +54,7 @@ typedef struct Sent {
 typedef struct PgConn {
     PGconn *pg;
     PostgresStore *store;
+    PgPool *pool;         // where it belongs; NULL: outside of any
     const PostgresDb *db; // its tables are found without a prefix; NULL: nobody's
     bool is_bad;          // to be closed instead of used again
     bool in_transaction;
@@ -70,26 +72,45 @@ typedef struct PgConn {
     int statement_count;
     PgStmt *buckets[PG_STATEMENT_BUCKETS];
     PgStmt *newest, *oldest;
-    struct PgConn *newer_idle, *older_idle;
+    struct PgConn *newer, *older; // in one of its pool's lists
 } PgConn;
 
+// What waits for a server that does not answer.
+typedef struct {
+    const char *connect_s, *answer_ms; // texts, as libpq takes them
+} PgPatience;
+
+extern const PgPatience pg_patience, pg_impatience; // of the database; of a replica
+
 // Without settings and pipeline; look at PQstatus.
-PGconn *pg_connect(Str url);
-// A connection of its own, outside the pool.
+PGconn *pg_connect(Str url, const PgPatience *patience);
+// A connection of its own to the database, outside the pool.
 WARN_UNUSED Err *pg_conn_open(PostgresStore *store, PgConn **out);
 void pg_conn_close(PgConn *conn);
 
 typedef struct {
+    PgConn *newest, *oldest;
+} PgConnList;
+
+struct PgPool {
+    PostgresStore *store;
+    Str url;
+    const PgPatience *patience;
+    int wait_s;           // for a free place
     pthread_mutex_t lock; // guards everything below
     pthread_cond_t free;  // a connection came back or was closed
     int open, max, waiting;
-    PgConn *newest, *oldest; // idle ones
-} PgPool;
+    PgConnList idle, used;
+};
 
-void pg_pool_init(PgPool *pool, int max);
-// One that is alive, with the tables of `db` in view (NULL: of none).
-WARN_UNUSED Err *pg_pool_take(PostgresStore *store, const PostgresDb *db, PgConn **out);
+// Keep-alives are the URL's, or ours.
+void pg_pool_init(PgPool *pool, PostgresStore *store, Str url, const PgPatience *patience);
+// One that is alive, with the tables of `db` in view (NULL: of none). *out == NULL without an
+// error: none is free in a pool where nobody waits.
+WARN_UNUSED Err *pg_pool_take(PgPool *pool, const PostgresDb *db, PgConn **out);
 void pg_pool_give(PgConn *conn);
+// Breaks all connections: who waits for an answer gets an error at once.
+void pg_pool_cut(PgPool *pool);
 void pg_pool_end(PgPool *pool);
 
 // The prepared statement for the text; *is_new: its Parse message must be sent before it. Makes
@@ -146,6 +167,22 @@ bool pg_is_conflict(const PGresult *result);
 bool pg_violation(const PGresult *result, Violation *out);
 
 // ---------------------------------------------------------------------------------------------
+// Replicas (postgres_replica.c)
+
+typedef struct PgReplicas PgReplicas;
+
+// None if the options name none. Errors: 400 for a URL that is none.
+WARN_UNUSED Err *pg_replicas_start(PostgresStore *store);
+void pg_replicas_stop(PostgresStore *store);
+// A replica that has what the transaction must see; NULL: only the database has.
+void *pg_replica_find(const PostgresStore *store, const Tx *tx);
+// A connection to the transaction's replica; NULL: it has none to give now.
+PgConn *pg_replica_take(const Tx *tx);
+// A statement of the transaction failed there, because the connection broke, or for another reason.
+void pg_replica_failed(const Tx *tx, bool is_lost);
+void pg_replica_figures(const PostgresStore *store, StoreFigures *figures);
+
+// ---------------------------------------------------------------------------------------------
 // Others
 
 // News between nodes (postgres_news.c).
@@ -191,7 +228,8 @@ struct PostgresStore {
     Store *store;
     PgPool pool;
     PgNews news;
-    _Atomic uint64_t commits, rollbacks;
+    PgReplicas *replicas; // NULL: none
+    _Atomic uint64_t commits, rollbacks, reads;
 };
 
 WARN_UNUSED Err *pg_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *),

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 enum {
@@ -21,8 +22,10 @@ enum {
 
 static const size_t SENT_ARENA_LIMIT = (size_t)256 * 1024 * 1024;
 
+const PgPatience pg_patience = {"5", "10000"}, pg_impatience = {"2", "3000"};
+
 // What the URL says wins.
-PGconn *pg_connect(Str url)
+PGconn *pg_connect(Str url, const PgPatience *patience)
 {
     const char *const names[] = {"connect_timeout",
                                  "keepalives_idle",
@@ -32,7 +35,8 @@ PGconn *pg_connect(Str url)
                                  "application_name",
                                  "dbname",
                                  NULL};
-    const char *const values[] = {"5", "30", "5", "3", "10000", "octavo", url.at, NULL};
+    const char *const values[] = {patience->connect_s, "30",     "5",    "3",
+                                  patience->answer_ms, "octavo", url.at, NULL};
 
     return PQconnectdbParams(names, values, 1);
 }
@@ -70,16 +74,16 @@ static bool set_up(PgConn *conn)
     return is_set && PQenterPipelineMode(conn->pg);
 }
 
-Err *pg_conn_open(PostgresStore *store, PgConn **out)
+static Err *conn_open(PgPool *pool, PgConn **out)
 {
     PgConn *conn = calloc(1, sizeof *conn);
 
     if (!conn) {
         die("out of memory");
     }
-    conn->store = store;
+    conn->store = pool->store;
     conn->arena = arena_new(SENT_ARENA_LIMIT);
-    conn->pg = pg_connect(store->store->options.url);
+    conn->pg = pg_connect(pool->url, pool->patience);
     if (PQstatus(conn->pg) != CONNECTION_OK || !set_up(conn)) {
         Err *err = pg_err_lost(conn->pg, "connect");
         pg_conn_close(conn);
@@ -87,6 +91,11 @@ Err *pg_conn_open(PostgresStore *store, PgConn **out)
     }
     *out = conn;
     return NULL;
+}
+
+Err *pg_conn_open(PostgresStore *store, PgConn **out)
+{
+    return conn_open(&store->pool, out);
 }
 
 void pg_conn_close(PgConn *conn)
@@ -127,10 +136,12 @@ static void show_tables_of(PgConn *conn, const PostgresDb *db)
 // ---------------------------------------------------------------------------------------------
 // Pool
 
-void pg_pool_init(PgPool *pool, int max)
+void pg_pool_init(PgPool *pool, PostgresStore *store, Str url, const PgPatience *patience)
 {
+    int max = store->store->options.connections;
     pthread_condattr_t monotonic;
 
+    *pool = (PgPool){.store = store, .url = url, .patience = patience, .wait_s = POOL_WAIT_S};
     pthread_mutex_init(&pool->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -139,19 +150,27 @@ void pg_pool_init(PgPool *pool, int max)
     pool->max = max > 0 ? max : POOL_MAX;
 }
 
-static void idle_remove(PgPool *pool, PgConn *conn)
+static void list_add(PgConnList *list, PgConn *conn)
 {
-    *(conn->newer_idle ? &conn->newer_idle->older_idle : &pool->newest) = conn->older_idle;
-    *(conn->older_idle ? &conn->older_idle->newer_idle : &pool->oldest) = conn->newer_idle;
-    conn->newer_idle = conn->older_idle = NULL;
+    conn->newer = NULL;
+    conn->older = list->newest;
+    *(list->newest ? &list->newest->newer : &list->oldest) = conn;
+    list->newest = conn;
+}
+
+static void list_remove(PgConnList *list, PgConn *conn)
+{
+    *(conn->newer ? &conn->newer->older : &list->newest) = conn->older;
+    *(conn->older ? &conn->older->newer : &list->oldest) = conn->newer;
+    conn->newer = conn->older = NULL;
 }
 
 static PgConn *idle_of(const PgPool *pool, const PostgresDb *db)
 {
-    PgConn *conn = pool->newest;
+    PgConn *conn = pool->idle.newest;
 
     while (conn && conn->db != db) {
-        conn = conn->older_idle;
+        conn = conn->older;
     }
     return conn;
 }
@@ -162,22 +181,23 @@ static bool place_wait(PgPool *pool, const PostgresDb *db, PgConn **found)
     struct timespec until;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += POOL_WAIT_S;
+    until.tv_sec += pool->wait_s;
     for (;;) {
         *found = idle_of(pool, db);
         if (!*found && pool->open < pool->max) {
             pool->open++;
             return true;
         }
-        *found = *found ? *found : pool->oldest;
+        *found = *found ? *found : pool->idle.oldest;
         if (*found) {
-            idle_remove(pool, *found);
+            list_remove(&pool->idle, *found);
+            list_add(&pool->used, *found);
             return true;
         }
         pool->waiting++;
         int code = pthread_cond_timedwait(&pool->free, &pool->lock, &until);
         pool->waiting--;
-        if (code == ETIMEDOUT && !pool->newest && pool->open >= pool->max) {
+        if (code == ETIMEDOUT && !pool->idle.newest && pool->open >= pool->max) {
             return false;
         }
     }
@@ -191,23 +211,45 @@ static void place_free(PgPool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-Err *pg_pool_take(PostgresStore *store, const PostgresDb *db, PgConn **out)
+// Out of the pool's sight before it closes: pg_pool_cut must not meet another's socket.
+static void used_close(PgPool *pool, PgConn *conn)
 {
-    PgPool *pool = &store->pool;
+    pthread_mutex_lock(&pool->lock);
+    list_remove(&pool->used, conn);
+    pthread_mutex_unlock(&pool->lock);
+    pg_conn_close(conn);
+}
+
+static Err *used_open(PgPool *pool, PgConn **out)
+{
+    TRY(conn_open(pool, out));
+    (*out)->pool = pool;
+    pthread_mutex_lock(&pool->lock);
+    list_add(&pool->used, *out);
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+Err *pg_pool_take(PgPool *pool, const PostgresDb *db, PgConn **out)
+{
     PgConn *conn = NULL;
 
     pthread_mutex_lock(&pool->lock);
     bool has_place = place_wait(pool, db, &conn);
     pthread_mutex_unlock(&pool->lock);
+    if (!has_place && !pool->wait_s) {
+        *out = NULL;
+        return NULL;
+    }
     if (!has_place) {
         return err_text(503, "All %d connections to the database are in use, try again", pool->max);
     }
     if (conn && !is_alive(conn)) {
-        pg_conn_close(conn);
+        used_close(pool, conn);
         conn = NULL;
     }
     if (!conn) {
-        Err *err = pg_conn_open(store, &conn);
+        Err *err = used_open(pool, &conn);
         if (err) {
             place_free(pool);
             return err;
@@ -220,32 +262,50 @@ Err *pg_pool_take(PostgresStore *store, const PostgresDb *db, PgConn **out)
 
 void pg_pool_give(PgConn *conn)
 {
-    PgPool *pool = &conn->store->pool;
+    PgPool *pool = conn->pool;
 
     pg_failure_clear(conn);
     if (conn->is_bad) {
-        pg_conn_close(conn);
+        used_close(pool, conn);
         place_free(pool);
         return;
     }
     conn->used_ns = clock_ns();
     pthread_mutex_lock(&pool->lock);
-    conn->older_idle = pool->newest;
-    *(pool->newest ? &pool->newest->newer_idle : &pool->oldest) = conn;
-    pool->newest = conn;
+    list_remove(&pool->used, conn);
+    list_add(&pool->idle, conn);
     if (pool->waiting) {
         pthread_cond_signal(&pool->free);
     }
     pthread_mutex_unlock(&pool->lock);
 }
 
+static void idle_close(PgPool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (PgConn *conn; (conn = pool->idle.newest);) {
+        list_remove(&pool->idle, conn);
+        pool->open--;
+        pthread_mutex_unlock(&pool->lock);
+        pg_conn_close(conn);
+        pthread_mutex_lock(&pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pg_pool_cut(PgPool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (PgConn *conn = pool->used.newest; conn; conn = conn->older) {
+        shutdown(PQsocket(conn->pg), SHUT_RDWR);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    idle_close(pool);
+}
+
 void pg_pool_end(PgPool *pool)
 {
-    while (pool->newest) {
-        PgConn *conn = pool->newest;
-        idle_remove(pool, conn);
-        pg_conn_close(conn);
-    }
+    idle_close(pool);
     pthread_cond_destroy(&pool->free);
     pthread_mutex_destroy(&pool->lock);
 }

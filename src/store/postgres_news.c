@@ -176,7 +176,7 @@ static void look_at_all(PgNews *news)
 
 static void lead_if_free(PgNews *news)
 {
-    if (news->leads) {
+    if (news->leads || news->store->store->options.beside_server) {
         return;
     }
     PGresult *rows = run(news, str_fmt("select pg_try_advisory_lock(%d)", LEADER_KEY).at);
@@ -259,7 +259,7 @@ static bool connect_again(PgNews *news)
         return true;
     }
     disconnect(news);
-    news->pg = pg_connect(news->store->store->options.url);
+    news->pg = pg_connect(news->store->store->options.url, &pg_patience);
     if (PQstatus(news->pg) != CONNECTION_OK) {
         disconnect(news);
         return false;

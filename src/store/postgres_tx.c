@@ -34,6 +34,8 @@ Err *pg_begin(Tx *tx)
     PostgresDb *db = postgres_db(tx);
 
     if (tx->kind != WRITE) {
+        tx->replica = tx->not_before_ns ? pg_replica_find(db->store, tx) : NULL;
+        tx->lags = tx->replica != NULL;
         return NULL;
     }
     if (has_writer_of == db) {
@@ -48,9 +50,14 @@ Err *pg_begin(Tx *tx)
 
 static Err *conn_take(Tx *tx)
 {
-    PgConn *conn = NULL;
+    PostgresStore *store = postgres_db(tx)->store;
+    PgConn *conn = tx->lags ? pg_replica_take(tx) : NULL;
 
-    TRY(pg_pool_take(postgres_db(tx)->store, postgres_db(tx), &conn));
+    if (!conn) {
+        tx->lags = false;
+        store->reads += tx->kind == READ;
+        TRY(pg_pool_take(&store->pool, postgres_db(tx), &conn));
+    }
     tx->conn = conn;
     return NULL;
 }
@@ -74,12 +81,21 @@ static void begin_send(Tx *tx, TxKind kind)
                       (Args){&key, 1}, NULL);
 }
 
+// Only what a replica answers may be asked again elsewhere.
+static Err *ended(const Tx *tx)
+{
+    Err *err = err_text(500, "%s", tx->failed);
+
+    err->may_repeat = tx->lags;
+    return err;
+}
+
 Err *pg_tx_start(Tx *tx)
 {
     PgConn *conn = tx->conn;
 
     if (tx->has_ended) {
-        return err_text(500, "%s", tx->failed);
+        return ended(tx);
     }
     if (conn && conn->in_transaction) {
         return NULL;
@@ -150,7 +166,12 @@ Err *pg_tx_receive(Tx *tx, PGresult **last)
         PQclear(*last);
         *last = NULL;
     }
-    Err *err = conn->is_bad || !conn->failed ? pg_err_lost(conn->pg, "answer") : failure_tell(tx);
+    bool is_lost = conn->is_bad || !conn->failed;
+    Err *err = is_lost ? pg_err_lost(conn->pg, "answer") : failure_tell(tx);
+    if (tx->lags) {
+        err->may_repeat = true;
+        pg_replica_failed(tx, is_lost);
+    }
     tx->has_ended = true;
     tx->failed = UNDONE;
     return err;

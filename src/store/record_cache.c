@@ -496,6 +496,25 @@ static Err *set_fill(Tx *tx, const Collection *of, Value **out)
     return NULL;
 }
 
+typedef struct {
+    DbCache *cache;
+    const void *key;
+    Value *value; // filled
+} Filling;
+
+static Err *set_publish(Tx *tx, void *context)
+{
+    Filling *filling = context;
+    DbCache *cache = filling->cache;
+
+    TRY(set_fill(tx, filling->key, &filling->value));
+    if (filling->value) {
+        entry_publish(tx_db(tx), &cache->sets, filling->key, filling->value,
+                      tx_snapshot_generation(tx));
+    }
+    return NULL;
+}
+
 Err *record_set(Tx *tx, const Collection *of, const RecordSet **out)
 {
     *out = NULL;
@@ -515,14 +534,15 @@ Err *record_set(Tx *tx, const Collection *of, const RecordSet **out)
         return NULL;
     }
     if (!value) {
-        TRY(set_fill(tx, of, &value));
+        Filling filling = {.cache = cache, .key = of};
+        TRY(tx_newest(tx, set_publish, &filling));
+        value = filling.value;
         if (!value) {
             pthread_mutex_lock(&cache->lock);
             entry_of(cache, &cache->sets, of)->is_too_big = true;
             pthread_mutex_unlock(&cache->lock);
             return NULL;
         }
-        entry_publish(tx_db(tx), &cache->sets, of, value, tx_snapshot_generation(tx));
     }
     pin(tx, of, value);
     *out = value->value;
@@ -616,6 +636,16 @@ static Err *derived_own(Tx *tx, const Derived *of, const void **out)
     return NULL;
 }
 
+static Err *derived_publish(Tx *tx, void *context)
+{
+    Filling *filling = context;
+    DbCache *cache = filling->cache;
+
+    TRY(derived_build(tx, filling->key, &filling->value));
+    entry_publish(tx_db(tx), &cache->derived, filling->key, filling->value, generation_of(tx));
+    return NULL;
+}
+
 Err *tx_derived(Tx *tx, const Derived *of, const void **out)
 {
     for (const Collection *const *from = of->from; *from; from++) {
@@ -632,8 +662,9 @@ Err *tx_derived(Tx *tx, const Derived *of, const void **out)
     bool is_too_big = false;
     value = entry_take(tx, cache, &cache->derived, of, &is_too_big);
     if (!value) {
-        TRY(derived_build(tx, of, &value));
-        entry_publish(tx_db(tx), &cache->derived, of, value, generation_of(tx));
+        Filling filling = {.cache = cache, .key = of};
+        TRY(tx_newest(tx, derived_publish, &filling));
+        value = filling.value;
     }
     pin(tx, of, value);
     *out = value->value;

@@ -87,6 +87,7 @@ Err *table_states_load(Tx *tx)
     States read = {0};
 
     tx_note_states(tx);
+    db_note_shape(tx_db(tx));
     TRY(db_table_columns(tx, STATE_TABLE, &columns));
     if (columns.len) {
         Err *err = sql_rows(
@@ -111,6 +112,7 @@ bool table_states_give_back(Db *db)
 {
     States *states = states_of(db);
 
+    db_note_shape(db);
     pthread_mutex_lock(&states->lock);
     bool had_some = states->is_loaded;
     states_clear(states);
@@ -140,13 +142,19 @@ static bool state_find(States *states, const char *table, OneState *out)
     return is_loaded;
 }
 
+static Err *states_load(Tx *tx, void *context)
+{
+    (void)context;
+    return table_states_load(tx);
+}
+
 Err *table_state(Tx *tx, const Collection *of, TableState *out)
 {
     States *states = states_of(tx_db(tx));
     OneState one;
 
     if (!state_find(states, of->table, &one)) {
-        TRY(table_states_load(tx));
+        TRY(tx_newest(tx, states_load, NULL));
         state_find(states, of->table, &one);
     }
     if (one.state.exists && one.column_hash != shape_of(of)->column_hash) {

@@ -149,7 +149,8 @@ typedef struct {
     Str url;             // postgres://... of the other one
     int64_t cache_bytes; // page caches of writers and record caches together
     int readers_max;     // reader connections for all tenants together
-    int connections;     // to the other backend, for all tenants together; 0 = 20
+    int connections;     // to each server of the other backend, for all tenants; 0 = 20
+    Str replicas;        // URLs of its read replicas, by commas
     bool faults;         // debug build: the fault layer stands under the database files
     int read_limit_ms;   // what a snapshot may be read, or one query of a writer: 503; 0 = no end
     int idle_close_ms;   // a database not used for so long closes its files; 0 = 60,000
@@ -157,6 +158,8 @@ typedef struct {
     bool is_building;    // worth nothing until it is complete: nothing is synced, memory is used
 } StoreOptions;
 
+// True: a READ may lag (TxOptions).
+bool store_has_replicas(const Store *store);
 WARN_UNUSED Err *store_open(const StoreOptions *options, Store **out);
 // Checkpoints and closes; no transaction may be open.
 void store_close(Store *store);
@@ -220,6 +223,10 @@ typedef struct {
     // WRITE that locks the rows its decisions hang on (tx_lock, tx_locking): where several may
     // write at once it runs beside others of that kind. Without it nobody else writes meanwhile.
     bool locks_rows;
+    // READ that a replica may serve: its snapshot has all that was committed before this moment
+    // (clock_ns); 0: the newest.
+    int64_t not_before_ns;
+    uint64_t reader; // who asks: the same replica answers each time
 } TxOptions;
 
 // READ sees one snapshot. WRITE has the writer's baton until it commits or rolls back: at most 5
@@ -237,6 +244,14 @@ WARN_UNUSED Err *tx_run(Db *db, const TxOptions *options, Err *(*work)(Tx *tx, v
 WARN_UNUSED Err *tx_flush(Tx *tx);
 
 Db *tx_db(const Tx *tx);
+// True: it reads from a replica, what it sees may be some seconds old. A failure there has
+// may_repeat set: done again without not_before_ns the same work may succeed.
+bool tx_lags(const Tx *tx);
+// What begins another READ that may be as old as this one.
+TxOptions tx_reading(const Tx *tx);
+// Does the work with the newest data, in a READ of its own if this one lags: for what is kept in
+// memory beyond the transaction.
+WARN_UNUSED Err *tx_newest(Tx *tx, Err *(*work)(Tx *tx, void *context), void *context);
 Time tx_now(const Tx *tx);
 Str tx_user_id(const Tx *tx);
 
@@ -514,12 +529,21 @@ void store_on_change(Store *store, void (*changed)(void *context, Db *db, const 
 bool store_leads(const Store *store);
 
 // Figures for /metrics and the lab.
+enum { REPLICAS_MAX = 8 };
 typedef struct {
     uint64_t commits, groups, syncs, rollbacks, checkpoints;
     uint64_t wal_bytes_max;
     int readers_open, readers_in_use, databases_open;
     int64_t page_bytes_max, record_bytes_max; // what the budget of caches allows
     int64_t record_bytes;                     // cached records, and values made of them
+    uint64_t reads;                           // READ transactions, those of replicas not counted
+    struct {
+        const char *name;          // "host:port"
+        bool is_up;                // it answers, and follows the database
+        int64_t lag_ns;            // since it had everything; -1: not known
+        uint64_t reads, fallbacks; // begun there, done again without it
+    } replicas[REPLICAS_MAX];
+    int replica_count;
 } StoreFigures;
 
 StoreFigures store_figures(const Store *store);

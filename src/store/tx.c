@@ -28,6 +28,7 @@ Err *store_open(const StoreOptions *options, Store **out)
     store->options = *options;
     store->options.dir = str_copy(arena, options->dir);
     store->options.url = str_copy(arena, options->url);
+    store->options.replicas = str_copy(arena, options->replicas);
     pthread_mutex_init(&store->lock, NULL);
     slots_init(&store->slots);
     Err *err = store->backend->open(store);
@@ -88,6 +89,11 @@ Db *db_if_open(Store *store, Str name)
     Db *db = db_find(store, name);
     pthread_mutex_unlock(&store->lock);
     return db && !db->is_gone ? db : NULL;
+}
+
+bool store_has_replicas(const Store *store)
+{
+    return str_trim(store->options.replicas).len > 0;
 }
 
 bool store_leads(const Store *store)
@@ -227,6 +233,11 @@ Err *tx_begin(Db *db, const TxOptions *options, Tx **out)
     tx->locks_rows = options->locks_rows;
     tx->now = options->now ? options->now : time_now();
     tx->user_id = options->user_id;
+    tx->reader = options->reader;
+    if (options->not_before_ns) {
+        int64_t shaped_ns = db->shaped_ns;
+        tx->not_before_ns = options->not_before_ns > shaped_ns ? options->not_before_ns : shaped_ns;
+    }
     // Read before the snapshot is taken: what is read later can only be newer than this.
     tx->snapshot_generation = db->generation;
     TRY(tx->backend->db_hold(db));
@@ -307,6 +318,40 @@ Err *tx_run(Db *db, const TxOptions *options, Err *(*work)(Tx *tx, void *context
         return err;
     }
     return tx_commit(tx);
+}
+
+bool tx_lags(const Tx *tx)
+{
+    return tx->lags;
+}
+
+TxOptions tx_reading(const Tx *tx)
+{
+    return (TxOptions){.kind = READ,
+                       .now = tx->now,
+                       .user_id = tx->user_id,
+                       .not_before_ns = tx->lags ? tx->not_before_ns : 0,
+                       .reader = tx->reader};
+}
+
+Err *tx_newest(Tx *tx, Err *(*work)(Tx *tx, void *context), void *context)
+{
+    const TxOptions options = {.kind = READ, .now = tx->now, .user_id = tx->user_id};
+    Tx *newest = NULL;
+
+    if (!tx->lags) {
+        return work(tx, context);
+    }
+    TRY(tx_begin(tx->db, &options, &newest));
+    Err *err = work(newest, context);
+    tx->cost.statements += newest->cost.statements;
+    tx->cost.round_trips += newest->cost.round_trips;
+    tx->cost.rows_read += newest->cost.rows_read;
+    if (err) {
+        tx_rollback(newest);
+        return err;
+    }
+    return tx_commit(newest);
 }
 
 TxKind outbox_reader(const Db *db)
@@ -494,6 +539,11 @@ Err *tx_exec(Tx *tx, const char *sql, Args args, int64_t *changed)
 void tx_note_states(Tx *tx)
 {
     tx->has_new_states = tx->kind == WRITE;
+}
+
+void db_note_shape(Db *db)
+{
+    db->shaped_ns = clock_ns();
 }
 
 bool tx_writes(const Tx *tx)

@@ -109,6 +109,7 @@ struct Db {
     _Atomic bool is_gone;        // dropped; made again by db_open with `create`
     _Atomic int64_t used_ns;     // when its last transaction ended
     atomic_size_t cached_bytes;  // of the values made of its records
+    _Atomic int64_t shaped_ns;   // when this process heard last that tables changed
     Slots slots;
 };
 
@@ -132,6 +133,7 @@ struct Tx {
     bool has_events;
     bool has_new_states; // of tables
     bool tells_changes;  // to other processes
+    bool lags;           // a replica serves it, as long as no other failed to
     bool has_pending;    // writes that a backend with round trips has not sent yet
     int together;        // depth of tx_together
     bool has_together_read;
@@ -139,6 +141,8 @@ struct Tx {
     Str user_id;
     int64_t begun_ns;
     uint64_t snapshot_generation;
+    int64_t not_before_ns; // see TxOptions
+    uint64_t reader;
     TxCost cost;
     Str cql; // the query whose statements run; at == NULL: none
     TxExtra *extra;
@@ -148,7 +152,7 @@ struct Tx {
     int statements;  // the same of all whose rows are looked at
 
     // The backend's: its connection, what it reads together, and its place in the group.
-    void *conn, *backend_reads;
+    void *conn, *backend_reads, *replica;
     Tx *next_member;
     bool is_done;       // the group's commit is over (guarded by the backend)
     const char *failed; // why it failed, or NULL

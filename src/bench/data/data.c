@@ -29,7 +29,7 @@ enum {
 static const char usage[] =
     "octavo bench data make --recipe NAME --data DIR [--seed 1] [--tenant diku]\n"
     "octavo bench data reset --data DIR [--tenant diku]\n"
-    "octavo bench data check --data DIR [--tenant diku]\n\n"
+    "octavo bench data check --data DIR | --database URL [--tenant diku]\n\n"
     "make   a new library with users, titles, items, loans and requests, all data files of the\n"
     "       built-in plans in DIR/inputs, and a copy of the prepared database for reset\n"
     "reset  the prepared database again, after load was played on it; prints its checksum\n"
@@ -168,7 +168,7 @@ Err *maker_put(Maker *maker, const Collection *of, Json *doc)
 // The prepared copy
 
 typedef struct {
-    Str recipe, seed, data, tenant;
+    Str recipe, seed, data, database, tenant;
 } DataOptions;
 
 static Str prepared_file(Str folder, Str tenant)
@@ -459,6 +459,7 @@ Err *library_copy(Str folder, Str file)
 static Err *check_tenant(const DataOptions *options, int *violations)
 {
     StoreOptions store = {.dir = options->data,
+                          .url = options->database,
                           .cache_bytes = CHECK_CACHE_BYTES,
                           .readers_max = READERS_MAX,
                           .beside_server = true};
@@ -477,17 +478,15 @@ static Err *check_tenant(const DataOptions *options, int *violations)
 // ---------------------------------------------------------------------------------------------
 // Command line
 
-static Err *read_arguments(DataOptions *options, int argc, char **argv)
+static Err *read_arguments(DataOptions *options, bool may_be_database, int argc, char **argv)
 {
     for (int i = 1; i < argc; i += 2) {
         struct {
             const char *name;
             Str *value;
-        } known[] = {{"--recipe", &options->recipe},
-                     {"--seed", &options->seed},
-                     {"--data", &options->data},
-                     {"--tenant", &options->tenant},
-                     {0}};
+        } known[] = {{"--recipe", &options->recipe}, {"--seed", &options->seed},
+                     {"--data", &options->data},     {"--database", &options->database},
+                     {"--tenant", &options->tenant}, {0}};
         size_t k = 0;
         while (known[k].name && strcmp(known[k].name, argv[i]) != 0) {
             k++;
@@ -497,7 +496,11 @@ static Err *read_arguments(DataOptions *options, int argc, char **argv)
         }
         *known[k].value = str_of(argv[i + 1]);
     }
-    return options->data.len ? NULL : err_text(400, "say where: --data DIR");
+    if (options->database.len && !may_be_database) {
+        return err_text(400, "only check reads a database; octavo migrate fills one");
+    }
+    return options->data.len || options->database.len ? NULL
+                                                      : err_text(400, "say where: --data DIR");
 }
 
 static int fail(const Err *err, int code)
@@ -508,7 +511,7 @@ static int fail(const Err *err, int code)
 
 int bench_data(int argc, char **argv)
 {
-    DataOptions options = {S("tiny"), S("1"), {0}, S("diku")};
+    DataOptions options = {.recipe = S("tiny"), .seed = S("1"), .tenant = S("diku")};
     const char *what = argc > 0 ? argv[0] : "--help";
     int violations = 0;
 
@@ -517,7 +520,7 @@ int bench_data(int argc, char **argv)
         return 0;
     }
     log_set(LOG_WARN, false);
-    Err *err = read_arguments(&options, argc, argv);
+    Err *err = read_arguments(&options, strcmp(what, "check") == 0, argc, argv);
     if (err) {
         return fail(err, 3);
     }

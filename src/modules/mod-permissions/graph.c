@@ -226,12 +226,23 @@ static const PermissionSet *keep(UserTable *table, const PermissionGraph *graph,
     return set;
 }
 
+typedef struct {
+    Str user_id;
+    Json *user; // filled
+} UserWanted;
+
+static Err *find_user(Tx *tx, void *context)
+{
+    UserWanted *wanted = context;
+    return permission_user_of(tx, wanted->user_id, &wanted->user);
+}
+
 Err *permissions_of_user(Tx *tx, Str user_id, const PermissionSet **out)
 {
     METER("mod-permissions");
     const PermissionGraph *graph = NULL;
     const void *value = NULL;
-    Json *user = NULL;
+    UserWanted wanted = {user_id, NULL};
 
     TRY(permission_graph(tx, &graph));
     TRY(tx_derived(tx, &table_derived, &value));
@@ -239,7 +250,7 @@ Err *permissions_of_user(Tx *tx, Str user_id, const PermissionSet **out)
     if (look_up(table, graph->serial, user_id, out)) {
         return NULL;
     }
-    TRY(permission_user_of(tx, user_id, &user));
-    *out = keep(table, graph, user_id, user);
+    TRY(tx_newest(tx, find_user, &wanted));
+    *out = keep(table, graph, user_id, wanted.user);
     return NULL;
 }

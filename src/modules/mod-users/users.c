@@ -93,6 +93,18 @@ static Err *read_state(const Row *row, void *context)
     return NULL;
 }
 
+typedef struct {
+    Str id;
+    UserState *state;
+} StateWanted;
+
+static Err *find_state(Tx *tx, void *context)
+{
+    StateWanted *wanted = context;
+    return tx_rows(tx, "select is_active from users where id = $1", ARGS(A_TEXT(wanted->id)),
+                   read_state, wanted->state);
+}
+
 Err *user_state(Tx *tx, Str id, UserState *out)
 {
     METER("mod-users");
@@ -110,8 +122,7 @@ Err *user_state(Tx *tx, Str id, UserState *out)
     }
 
     *out = (UserState){0};
-    TRY(tx_rows(tx, "select is_active from users where id = $1", ARGS(A_TEXT(id)), read_state,
-                out));
+    TRY(tx_newest(tx, find_state, &(StateWanted){id, out}));
     pthread_mutex_lock(&table->lock);
     entry = slot_of(table, id);
     if (!entry->id.len && table->count < STATES_MAX) {

@@ -148,6 +148,20 @@ static Err *rows_json(const App *app, Json **out)
     return NULL;
 }
 
+static Json *replicas_json(const App *app)
+{
+    StoreFigures figures = store_figures(app->store);
+    Json *list = json_array();
+
+    for (int i = 0; i < figures.replica_count; i++) {
+        Json *one = json_object();
+        json_set_str(one, "name", str_of(figures.replicas[i].name));
+        json_set_bool(one, "isUp", figures.replicas[i].is_up);
+        json_add(list, one);
+    }
+    return list;
+}
+
 static Err *store_json(const App *app, Json **out)
 {
     StoreFacts facts = store_facts(app->store);
@@ -160,6 +174,9 @@ static Err *store_json(const App *app, Json **out)
     json_set_str(store, "version", facts.version);
     json_set(store, "settings", settings);
     json_set_int(store, "sizeBytes", facts.size_bytes);
+    if (app->store) {
+        json_set(store, "replicas", replicas_json(app));
+    }
     TRY(rows_json(app, &rows));
     json_set(store, "rows", rows);
     *out = store;

@@ -14,6 +14,8 @@ enum {
     SLOW_SHOWN = 50,
 };
 
+#define REPLICA_LATE_NS ((int64_t)10 * 1000000000) // from then on it is not asked
+
 static double seconds_of(int64_t ns)
 {
     return (double)ns / 1e9;
@@ -162,6 +164,29 @@ static Err *summarize_outbox(Summary *summary)
     return NULL;
 }
 
+// The lag of the one that is farthest behind.
+static void summarize_replicas(Summary *summary, Json *store)
+{
+    StoreFigures figures = store_figures(summary->app->store);
+    int64_t lag_ns = -1;
+
+    for (int i = 0; i < figures.replica_count; i++) {
+        int64_t one_ns = figures.replicas[i].lag_ns;
+        lag_ns = one_ns > lag_ns ? one_ns : lag_ns;
+        if (!figures.replicas[i].is_up) {
+            note(summary, false,
+                 str_fmt("the replica %s serves no reads", figures.replicas[i].name));
+        } else if (one_ns >= REPLICA_LATE_NS) {
+            note(summary, false,
+                 str_fmt("the replica %s is %lld s behind", figures.replicas[i].name,
+                         (long long)(one_ns / 1000000000)));
+        }
+    }
+    if (lag_ns >= 0) {
+        json_set_int(store, "replicaLagMs", lag_ns / 1000000);
+    }
+}
+
 static void summarize_store(Summary *summary)
 {
     StoreFacts facts = store_facts(summary->app->store);
@@ -169,6 +194,7 @@ static void summarize_store(Summary *summary)
 
     json_set_str(store, "kind", str_of(facts.kind));
     json_set_int(store, "sizeBytes", facts.size_bytes);
+    summarize_replicas(summary, store);
     json_set(summary->body, "store", store);
 }
 

@@ -83,6 +83,46 @@ static void memory_metrics(Metrics *metrics)
            (double)memory.shed_bytes);
 }
 
+// One line of a family for each replica; values that are not known are left out.
+static void replica_metric(Metrics *metrics, const char *name, const StoreFigures *store, size_t i,
+                           double value)
+{
+    buf_fmt(&metrics->out, "%s{", name);
+    label(&metrics->out, "replica", str_of(store->replicas[i].name));
+    buf_fmt(&metrics->out, "} %.9g\n", value);
+}
+
+static void replica_metrics(Metrics *metrics, const StoreFigures *store)
+{
+    size_t n = (size_t)store->replica_count;
+
+    if (!n) {
+        return;
+    }
+    family(metrics, "octavo_replica_up", "gauge", "1 while the replica may serve reads.");
+    for (size_t i = 0; i < n; i++) {
+        replica_metric(metrics, "octavo_replica_up", store, i, store->replicas[i].is_up);
+    }
+    family(metrics, "octavo_replica_lag_seconds", "gauge", "How old the replica's data are.");
+    for (size_t i = 0; i < n; i++) {
+        if (store->replicas[i].lag_ns >= 0) {
+            replica_metric(metrics, "octavo_replica_lag_seconds", store, i,
+                           (double)store->replicas[i].lag_ns / 1e9);
+        }
+    }
+    family(metrics, "octavo_replica_reads_total", "counter", "Transactions the replica served.");
+    for (size_t i = 0; i < n; i++) {
+        replica_metric(metrics, "octavo_replica_reads_total", store, i,
+                       (double)store->replicas[i].reads);
+    }
+    family(metrics, "octavo_replica_fallbacks_total", "counter",
+           "Reads meant for the replica that the primary served.");
+    for (size_t i = 0; i < n; i++) {
+        replica_metric(metrics, "octavo_replica_fallbacks_total", store, i,
+                       (double)store->replicas[i].fallbacks);
+    }
+}
+
 static void store_metrics(Metrics *metrics, const App *app)
 {
     StoreFigures store = store_figures(app->store);
@@ -98,6 +138,11 @@ static void store_metrics(Metrics *metrics, const App *app)
            (double)store.checkpoints);
     metric(metrics, "octavo_store_wal_bytes_max", "gauge", "Longest log so far.",
            (double)store.wal_bytes_max);
+    if (store.replica_count) {
+        metric(metrics, "octavo_store_primary_reads_total", "counter",
+               "Reading transactions that the primary served.", (double)store.reads);
+    }
+    replica_metrics(metrics, &store);
     metric(metrics, "octavo_store_readers_open", "gauge", "Open reader connections.",
            store.readers_open);
     metric(metrics, "db_pool_in_use", "gauge", "Reader connections at work.", store.readers_in_use);
