@@ -29,6 +29,8 @@ typedef struct Shape {
     const char *sql_insert; // doc, id, filled, version, side columns in order
     const char *sql_delete; // by id
     Meter *_Atomic meter;   // of the module that writes of its records are charged to, or NULL
+    Derived count;          // an int64_t: how many records there are, see table_count
+    const Collection *count_from[2];
 } Shape;
 
 const Shape *shape_of(const Collection *of);
@@ -68,6 +70,9 @@ Arg field_arg(const Field *field, Str text);
 bool arg_equal(const Arg *a, const Arg *b);
 // Folded words of the WORDS fields, joined by blanks; NULL entries for absent ones.
 void words_of(const Shape *shape, const Json *doc, Str *out);
+
+// Counts a table of up to 100,000 records; a larger one is -1.
+WARN_UNUSED Err *table_count(Tx *tx, const Collection *of, int64_t *out);
 
 // ---------------------------------------------------------------------------------------------
 // State of a tenant's tables

@@ -598,12 +598,21 @@ static Err *err_copy(const Err *err)
     return copy;
 }
 
+static Err *count_build(Tx *tx, const Collection *of, void **out)
+{
+    int64_t *count = NEW(int64_t);
+
+    *out = count;
+    return table_count(tx, of, count);
+}
+
 static Err *derived_build(Tx *tx, const Derived *of, Value **out)
 {
     Value *value = value_new(DERIVED_ARENA_LIMIT);
     Arena *before = arena_use(value->arena);
     bool was_paused = tx_together_pause(tx, true);
-    Err *err = of->build(tx, &value->value);
+    Err *err =
+        of->build ? of->build(tx, &value->value) : count_build(tx, of->from[0], &value->value);
 
     tx_together_pause(tx, was_paused);
     arena_use(before);

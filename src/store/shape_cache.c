@@ -152,6 +152,8 @@ static Shape *shape_make(const Collection *of)
         const Property *metadata = property_find(of->record, "metadata");
         shape->has_metadata = metadata && metadata->type == METADATA;
     }
+    shape->count_from[0] = shape->main;
+    shape->count = (Derived){.name = "count", .from = shape->count_from};
     ArenaMark mark = arena_mark(scratch_arena());
     shape_write_sql(shape);
     arena_release(scratch_arena(), mark);

@@ -483,7 +483,8 @@ WARN_UNUSED Err *tx_exec(Tx *tx, const char *sql, Args args, int64_t *changed);
 typedef struct {
     const char *name;
     const Collection *const *from; // NULL at the end: a committed change of one drops the value
-    // Builds the value in the current arena (the cache's; its limit is 16 MiB).
+    // Builds the value in the current arena (the cache's; its limit is 16 MiB). NULL: the engine's
+    // own count of the records of from[0].
     Err *(*build)(Tx *tx, void **value);
 } Derived;
 

@@ -232,6 +232,29 @@ static void a_short_page_costs_one_statement_and_a_full_one_two(void **state)
     assert_int_equal(tx_cost(tx).statements, 4);
 }
 
+static void all_records_are_counted_once_until_they_change(void **state)
+{
+    Library *lib = *state;
+    add_many(lib, 100);
+    Tx *tx = begin(lib, READ);
+    assert_int_equal(list_total(open_list(tx, NULL, 0, 10, TOTALS_AUTO)), 100);
+    commit(lib);
+
+    tx = begin(lib, READ);
+    assert_int_equal(list_total(open_list(tx, NULL, 0, 10, TOTALS_AUTO)), 100);
+    assert_int_equal(tx_cost(tx).statements, test_is_embedded() ? 1 : 2);
+    commit(lib);
+
+    tx = begin(lib, WRITE);
+    insert(tx, &books, 1, "\"title\":\"one more\"");
+    assert_int_equal(list_total(open_list(tx, NULL, 0, 10, TOTALS_AUTO)), 101);
+    assert_ok(tx_delete(tx, &books, id_of(1)));
+    assert_int_equal(list_total(open_list(tx, NULL, 0, 10, TOTALS_AUTO)), 100);
+    insert(tx, &books, 2, "\"title\":\"and one\"");
+    commit(lib);
+    assert_int_equal(list_total(open_list(begin(lib, READ), NULL, 0, 10, TOTALS_AUTO)), 101);
+}
+
 // Rows delivered for the look-ups of every day.
 static int cost_of_everyday(Library *lib, int64_t *total)
 {
@@ -394,6 +417,7 @@ int main(void)
         TEST(pages_join_without_gap_or_repetition),
         TEST(totals_are_exact_where_folio_promises_it),
         TEST(a_short_page_costs_one_statement_and_a_full_one_two),
+        TEST(all_records_are_counted_once_until_they_change),
         TEST(everyday_costs_do_not_grow_with_the_table),
         TEST(the_first_page_of_many_matches_costs_no_sorting),
         TEST(an_estimate_is_not_misled_by_chance),
