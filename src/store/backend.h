@@ -98,6 +98,9 @@ void spool_free(Spool *spool);
 WARN_UNUSED Err *db_table_columns(Tx *tx, const char *table, StrList *columns); // empty: no table
 // Those that may be dropped, made by "create index".
 WARN_UNUSED Err *db_index_names(Tx *tx, const char *table, StrList *names);
+// Tells a planner that does not look at the data in which indexes of the table each value stands
+// many times.
+WARN_UNUSED Err *db_note_coarse(Tx *tx, const char *table, const StrList *indexes);
 
 // Group state a cache must know: true if this transaction, or an earlier member of its uncommitted
 // group, wrote to the collection.

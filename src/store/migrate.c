@@ -148,12 +148,18 @@ static Err *words_remake(Tx *tx, const Shape *shape)
 typedef struct {
     Str name;
     Str sql;
+    bool is_coarse;
 } Index;
 
 static void index_add(Index *out, size_t *n, Str name, Str sql)
 {
-    out[*n] = (Index){name, sql};
+    out[*n] = (Index){name, sql, false};
     *n += 1;
+}
+
+static bool is_coarse(const Field *field)
+{
+    return field->flags & (COARSE | FLAG) || (field->references && field->references->is_cached);
 }
 
 // An index for queries holds the id too: rows of one value come in order of id, so that a page of
@@ -184,6 +190,7 @@ static size_t indexes_wanted(const Shape *shape, Index *out)
                               flags & (UUID | FLAG | SPARSE)
                                   ? str_z(str_fmt(" where \"%s\" is not null", column))
                                   : ""));
+            out[n - 1].is_coarse = is_coarse(shape->columns[i]);
         } else if (shape->columns[i]->references) {
             Str name = str_fmt("%s_%s_ref", table, column);
             index_add(out, &n, name,
@@ -210,6 +217,18 @@ static bool is_wanted(const Index *wanted, size_t n, Str name)
         }
     }
     return false;
+}
+
+static Err *coarse_note(Tx *tx, const Shape *shape, const Index *indexes, size_t n)
+{
+    StrList coarse = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        if (indexes[i].is_coarse) {
+            str_list_add(&coarse, indexes[i].name);
+        }
+    }
+    return db_note_coarse(tx, shape->of->table, &coarse);
 }
 
 // Drops what is not wanted and makes what is missing, at most so many; is_more: perhaps not all.
@@ -239,7 +258,7 @@ static Err *indexes_make_some(Tx *tx, const Shape *shape, size_t at_most, bool *
         }
     }
     *is_more = made == at_most;
-    return NULL;
+    return *is_more ? NULL : coarse_note(tx, shape, wanted, n);
 }
 
 static Err *indexes_make(Tx *tx, const Shape *shape)

@@ -12,7 +12,7 @@
 enum {
     SLOTS = 4096,               // at most half of them are used
     ENGINE_COLUMNS_VERSION = 1, // raised when side columns are filled in another way
-    ENGINE_INDEXES_VERSION = 2, // raised when indexes are made in another way
+    ENGINE_INDEXES_VERSION = 3, // raised when indexes are made in another way
 };
 
 // Compiled shapes by the address of their descriptor, and all descriptors in order of registration.
@@ -37,7 +37,7 @@ static uint64_t hash_field(uint64_t hash, const Field *field)
     hash = hash_add(hash, field->column);
     hash = hash_add(hash, field->path);
     snprintf(number, sizeof number, "%u",
-             field->flags & ~(unsigned)(INDEX | UNIQUE | WORDS | SPARSE));
+             field->flags & ~(unsigned)(INDEX | UNIQUE | WORDS | SPARSE | COARSE));
     hash = hash_add(hash, number);
     return hash_add(hash, field->compute ? "computed" : "");
 }
@@ -60,7 +60,8 @@ static uint64_t hash_index(uint64_t hash, const Field *field)
     char number[32];
 
     hash = hash_add(hash, field->column);
-    snprintf(number, sizeof number, "%u", field->flags & (unsigned)(INDEX | UNIQUE | SPARSE));
+    snprintf(number, sizeof number, "%u",
+             field->flags & (unsigned)(INDEX | UNIQUE | SPARSE | COARSE));
     return hash_add(hash_add(hash, number), field->references ? "reference" : "");
 }
 

@@ -415,7 +415,7 @@ static Err *take_name(const Row *row, void *names)
     return NULL;
 }
 
-static Err *table_columns(Tx *tx, const char *table, StrList *columns)
+Err *sqlite_table_columns(Tx *tx, const char *table, StrList *columns)
 {
     return sql_rows(tx, "select name from pragma_table_info($1) order by cid",
                     ARGS(A_TEXT(str_of(table))), take_name, columns);
@@ -444,23 +444,6 @@ static Str ids_value(const Str *ids, size_t n)
     }
     buf_char(&out, ']');
     return buf_str(&out);
-}
-
-static void walk_index(Buf *sql, const char *index)
-{
-    buf_fmt(sql, " indexed by \"%s\"", index);
-}
-
-static Err *take_step(const Row *row, void *sorts)
-{
-    *(bool *)sorts = *(bool *)sorts || str_find(row_text(row, 3), S("FOR ORDER BY"), 0) >= 0;
-    return NULL;
-}
-
-static Err *sorts(Tx *tx, const char *sql, Args args, bool *out)
-{
-    *out = false;
-    return sql_rows(tx, str_z(str_fmt("explain query plan %s", sql)), args, take_step, out);
 }
 
 static void like(Buf *sql, const char *column, int n)
@@ -492,9 +475,10 @@ const Backend backend_sqlite = {
     .words_write = sqlite_words_write,
     .words_make = sqlite_words_make,
     .words_drop = sqlite_words_drop,
-    .table_columns = table_columns,
+    .table_columns = sqlite_table_columns,
     .index_names = index_names,
     .give_back = sqlite_give_back,
+    .note_coarse = sqlite_note_coarse,
     .figures = figures_read,
     .facts = sqlite_facts,
     .dialect =
@@ -504,8 +488,8 @@ const Backend backend_sqlite = {
             .like = like,
             .words = sqlite_words_match,
             .words_query = sqlite_words_query,
-            .walk_index = walk_index,
-            .sorts = sorts,
+            .walk_index = sqlite_walk_index,
+            .sorts = sqlite_sorts,
             .lock_row = "",
             .serial_key = "integer primary key",
             .serial_key_once = "integer primary key autoincrement",

@@ -180,6 +180,10 @@ WARN_UNUSED Err *sqlite_rows(Tx *tx, const char *sql, Args args, Err *(*each)(co
 WARN_UNUSED Err *sqlite_exec(Tx *tx, const char *sql, Args args, int64_t *changed,
                              const OnViolation *on);
 void sqlite_facts(Store *store, StoreFacts *facts);
+WARN_UNUSED Err *sqlite_table_columns(Tx *tx, const char *table, StrList *columns);
+WARN_UNUSED Err *sqlite_note_coarse(Tx *tx, const char *table, const StrList *indexes);
+void sqlite_walk_index(Buf *sql, const char *index);
+WARN_UNUSED Err *sqlite_sorts(Tx *tx, const char *sql, Args args, bool *out);
 Str sqlite_row_text(const Row *row, int column);
 int64_t sqlite_row_int(const Row *row, int column);
 double sqlite_row_real(const Row *row, int column);

@@ -38,6 +38,9 @@ enum {
     // Beside INDEX, where most records have no value: then they have no entry either, as with UUID
     // and FLAG. Lists sorted by it are sorted when they are read.
     SPARSE = 1 << 12,
+    // Beside INDEX: few values, each in many records (a status). Another condition finds them
+    // sooner. Flags, and references to small collections, are so by themselves.
+    COARSE = 1 << 13,
 };
 
 typedef struct Field {

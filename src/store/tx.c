@@ -683,3 +683,8 @@ Err *db_index_names(Tx *tx, const char *table, StrList *names)
 {
     return tx->backend->index_names(tx, table, names);
 }
+
+Err *db_note_coarse(Tx *tx, const char *table, const StrList *indexes)
+{
+    return tx->backend->note_coarse ? tx->backend->note_coarse(tx, table, indexes) : NULL;
+}

@@ -63,6 +63,8 @@ typedef struct Backend {
     Err *(*index_names)(Tx *tx, const char *table, StrList *names);
     // Memory is short: what connections at rest hold. NULL: that is little.
     void (*give_back)(Store *store);
+    // NULL: its planner looks at the data.
+    Err *(*note_coarse)(Tx *tx, const char *table, const StrList *indexes);
     void (*figures)(const Store *store, StoreFigures *figures);
     void (*facts)(Store *store, StoreFacts *facts); // store NULL: none is open
     Dialect dialect;

@@ -94,7 +94,7 @@ const Collection authors = {
 static const Field book_fields[] = {
     {"barcode", "barcode", TEXT | UNIQUE},
     {"title", "title", TEXT | INDEX | WORDS},
-    {"status", "status.name", TEXT | INDEX},
+    {"status", "status.name", TEXT | INDEX | COARSE},
     {"shelf_id", "shelfId", UUID, .references = &shelves},
     {"author_id", "authorId", UUID | INDEX, .references = &authors},
     {"due_at", "dueDate", TIME | INDEX},

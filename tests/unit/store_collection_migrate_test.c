@@ -115,6 +115,54 @@ static void migrating_again_changes_nothing(void **state)
     assert_int_equal(tx_cost(tx).statements, 1);
 }
 
+static const Field plain_fields[] = {
+    {"name", "name", TEXT | INDEX},
+    {"note", "note", TEXT | INDEX},
+    {0},
+};
+static const Collection plain_things = {
+    .table = "thing", .record = &thing_record, .fields = plain_fields};
+static const Field coarse_fields[] = {
+    {"name", "name", TEXT | INDEX},
+    {"note", "note", TEXT | INDEX | COARSE},
+    {0},
+};
+static const Collection coarse_things = {
+    .table = "thing", .record = &thing_record, .fields = coarse_fields};
+
+static int64_t steps_to_find_one(Library *lib, const Collection *of)
+{
+    Tx *tx = begin(lib, READ);
+
+    assert_int_equal(count(tx, of, "note==same and name==\"thing 7\""), 1);
+    int64_t steps = tx_cost(tx).steps;
+    commit(lib);
+    return steps;
+}
+
+static void an_upgrade_tells_where_values_repeat(void **state)
+{
+    static const Collection *const before[] = {&plain_things};
+    static const Collection *const after[] = {&coarse_things};
+    Library *lib = *state;
+    assert_ok(db_migrate(lib->db, before, 1));
+    Tx *tx = begin(lib, WRITE);
+    for (int i = 0; i < 300; i++) {
+        insert(tx, &plain_things, i, str_fmt("\"name\":\"thing %d\",\"note\":\"same\"", i).at);
+    }
+    commit(lib);
+    int64_t steps = steps_to_find_one(lib, &plain_things);
+    store_close(lib->store);
+    library_open(lib);
+
+    assert_ok(db_migrate(lib->db, after, 1));
+    assert_true(steps_to_find_one(lib, &coarse_things) <= steps / (test_is_embedded() ? 10 : 1));
+    assert_ok(db_migrate(lib->db, before, 1));
+    store_close(lib->store);
+    library_open(lib); // as another version of the program would
+    assert_true(steps_to_find_one(lib, &plain_things) >= steps);
+}
+
 static void a_purge_takes_the_tables(void **state)
 {
     Library *lib = *state;
@@ -137,6 +185,7 @@ int main(void)
         TEST(an_older_program_does_not_write_a_newer_table),
         TEST(a_migration_that_broke_off_goes_on),
         TEST(migrating_again_changes_nothing),
+        TEST(an_upgrade_tells_where_values_repeat),
         TEST(a_purge_takes_the_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -255,6 +255,18 @@ static void all_records_are_counted_once_until_they_change(void **state)
     assert_int_equal(list_total(open_list(begin(lib, READ), NULL, 0, 10, TOTALS_AUTO)), 101);
 }
 
+// A title stands in one record, a status in half of them.
+static void records_are_found_by_what_few_of_them_have(void **state)
+{
+    Library *lib = *state;
+    add_many(lib, 3000);
+    Tx *tx = begin(lib, READ);
+
+    List *list = open_list(tx, "status.name==Lost and title==\"title 999999\"", 0, 10, TOTALS_AUTO);
+    assert_int_equal(read_all(list, NULL, NULL), 1);
+    assert_true(tx_cost(tx).steps < 1000);
+}
+
 // Rows delivered for the look-ups of every day.
 static int cost_of_everyday(Library *lib, int64_t *total)
 {
@@ -418,6 +430,7 @@ int main(void)
         TEST(totals_are_exact_where_folio_promises_it),
         TEST(a_short_page_costs_one_statement_and_a_full_one_two),
         TEST(all_records_are_counted_once_until_they_change),
+        TEST(records_are_found_by_what_few_of_them_have),
         TEST(everyday_costs_do_not_grow_with_the_table),
         TEST(the_first_page_of_many_matches_costs_no_sorting),
         TEST(an_estimate_is_not_misled_by_chance),

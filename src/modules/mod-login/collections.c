@@ -45,7 +45,7 @@ const Collection password_actions = {
 
 static const Field login_events_fields[] = {
     {"user_id", "userId", TEXT | INDEX},
-    {"event_type", "eventType", TEXT | INDEX},
+    {"event_type", "eventType", TEXT | INDEX | COARSE},
     {"happened_at", "timestamp", TIME | INDEX},
     {0},
 };

@@ -28,7 +28,7 @@ const Collection note_types = {
 static const Field notes_fields[] = {
     {"type_id", "typeId", UUID | INDEX, .references = &note_types},
     {"title", "title", TEXT | INDEX | WORDS},
-    {"domain", "domain", TEXT | INDEX},
+    {"domain", "domain", TEXT | INDEX | COARSE},
     {"content", "content", TEXT | WORDS | NO_COLUMN},
     {"indexed_content", "content", TEXT, .cql_name = "indexedContent",
      .compute = note_indexed_content},

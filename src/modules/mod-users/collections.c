@@ -66,7 +66,7 @@ static const Field users_fields[] = {
     {"first_name", "personal.firstName", TEXT | INDEX | WORDS},
     {"last_name", "personal.lastName", TEXT | INDEX | WORDS},
     {"middle_name", "personal.middleName", TEXT | INDEX | WORDS},
-    {"type", "type", TEXT | INDEX | WORDS},
+    {"type", "type", TEXT | INDEX | COARSE | WORDS},
     {"expires_at", "expirationDate", TIME | INDEX},
     {"email", "personal.email", TEXT | INDEX | WORDS},
     {"is_active", "active", FLAG | INDEX},
