@@ -25,7 +25,9 @@ typedef struct {
     void (*walk_index)(Buf *sql, const char *index);
     // True if the database would sort for this statement; NULL where walk_index does nothing.
     Err *(*sorts)(Tx *tx, const char *sql, Args args, bool *out);
-    const char *lock_row; // " for update" or ""
+    // Behind a select, "" where one writer has the database alone: locks rows that will be changed,
+    // that will be deleted, that others must not delete.
+    const char *lock_row, *lock_end, *lock_stay;
     const char *serial_key, *integer_type, *real_type, *text_type;
     const char *serial_key_once; // as serial_key, and a number never comes back
 } Dialect;
@@ -67,8 +69,12 @@ bool db_fails_whole(const Db *db);
 // A reader whose snapshot is older than a second goes on with a new one (decision 42). Nothing
 // happens in a writer, inside of a statement, or among reads that go together.
 WARN_UNUSED Err *tx_renew(Tx *tx);
+// The database itself keeps references: a write that breaks one fails (OnViolation).
+bool db_keeps_references(const Db *db);
+bool tx_keeps_references(const Tx *tx);
 const Dialect *tx_dialect(const Tx *tx);
 bool tx_writes(const Tx *tx);
+bool tx_locks_rows(const Tx *tx); // others may write beside it
 // The query whose statements come next, for statistics; at == NULL: none.
 void tx_note_query(Tx *tx, Str cql);
 void tx_note_states(Tx *tx); // the transaction changed what octavo_table says
@@ -96,6 +102,9 @@ void spool_free(Spool *spool);
 
 // DDL facts of the live database, for migrate.c.
 WARN_UNUSED Err *db_table_columns(Tx *tx, const char *table, StrList *columns); // empty: no table
+// Foreign keys of such a database: name, table, table it refers to, whether all rows keep it.
+WARN_UNUSED Err *db_foreign_keys(Tx *tx, Err *(*each)(const Row *row, void *context),
+                                 void *context);
 // Those that may be dropped, made by "create index".
 WARN_UNUSED Err *db_index_names(Tx *tx, const char *table, StrList *names);
 // Tells a planner that does not look at the data in which indexes of the table each value stands

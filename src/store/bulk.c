@@ -360,6 +360,7 @@ static Err *table_drop_indexes(Tx *tx, const Collection *of, bool drops_keys)
 {
     StrList names = {0};
 
+    TRY(foreign_keys_drop(tx, of, drops_keys));
     TRY(db_index_names(tx, of->table, &names));
     for (size_t i = 0; i < names.len; i++) {
         if (may_go(names.at[i], drops_keys)) {

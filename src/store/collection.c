@@ -85,22 +85,38 @@ Err *tx_get(Tx *tx, const Collection *of, Str id, Json **out)
     return NULL;
 }
 
+// Even if it is known: another transaction may have changed it before the lock was had.
+static Err *read_with_lock(Tx *tx, const Collection *of, const char *lock, Known *out, Str id)
+{
+    OneRow one = {tx, of, out};
+    Str sql = str_fmt("%s%s", shape_of(of)->sql_get, lock);
+
+    *out = (Known){0};
+    TRY(sql_rows(tx, sql.at, ARGS(A_TEXT(id)), take_row, &one));
+    if (out->text.at) {
+        known_put(tx, of, id, out->pk, out->text);
+    } else {
+        known_drop(tx, of, id);
+    }
+    return NULL;
+}
+
+Err *record_acquire(Tx *tx, const Collection *of, Str id, bool ends, Known *out)
+{
+    const Dialect *dialect = tx_dialect(tx);
+
+    return tx_locks_rows(tx)
+               ? read_with_lock(tx, of, ends ? dialect->lock_end : dialect->lock_row, out, id)
+               : record_read(tx, of, id, out);
+}
+
 Err *tx_get_locked(Tx *tx, const Collection *of, Str id, Json **out)
 {
     const char *lock = tx_writes(tx) ? tx_dialect(tx)->lock_row : "";
     Known record = {0};
 
     id = str_lower(id);
-    if (!*lock) {
-        TRY(record_read(tx, of, id, &record));
-    } else {
-        OneRow one = {tx, of, &record};
-        Str sql = str_fmt("%s%s", shape_of(of)->sql_get, lock);
-        TRY(sql_rows(tx, sql.at, ARGS(A_TEXT(id)), take_row, &one));
-        if (record.text.at) {
-            known_put(tx, of, id, record.pk, record.text);
-        }
-    }
+    TRY(*lock ? read_with_lock(tx, of, lock, &record, id) : record_read(tx, of, id, &record));
     *out = record.text.at ? json_parse_stored(record.text) : NULL;
     return NULL;
 }
@@ -138,6 +154,50 @@ Err *tx_ref(Tx *tx, const Collection *of, Str id, const Json **out)
     }
     TRY(tx_get(tx, of, id, &own));
     *out = own;
+    return NULL;
+}
+
+// Where one writer has the database alone, and it is the only process, memory knows.
+static Err *first_unknown(Tx *tx, const Collection *of, const StrList *ids, Str *missing)
+{
+    for (size_t i = 0; i < ids->len && !missing->at; i++) {
+        const Json *found = NULL;
+        TRY(tx_ref(tx, of, ids->at[i], &found));
+        *missing = found ? (Str){0} : ids->at[i];
+    }
+    return NULL;
+}
+
+static Err *take_id(const Row *row, void *found)
+{
+    str_list_add(found, str_copy(arena_current(), row_text(row, 0)));
+    return NULL;
+}
+
+Err *tx_hold(Tx *tx, const Collection *of, const StrList *ids, Str *missing)
+{
+    const Dialect *dialect = tx_dialect(tx);
+    Buf sql = buf_new(arena_current(), SQL_MAX);
+    StrList found = {0}, wanted = {0};
+
+    *missing = (Str){0};
+    if (!*dialect->lock_stay || !tx_writes(tx)) {
+        return first_unknown(tx, of, ids, missing);
+    }
+    for (size_t i = 0; i < ids->len; i++) {
+        str_list_add(&wanted, str_lower(ids->at[i]));
+    }
+    if (!wanted.len) {
+        return NULL;
+    }
+    buf_fmt(&sql, "select id from \"%s\" where ", of->table);
+    dialect->ids_in(&sql, "id", 1);
+    buf_fmt(&sql, " order by id%s", dialect->lock_stay);
+    TRY(sql_rows(tx, str_z(buf_str(&sql)), ARGS(A_TEXT(dialect->ids(wanted.at, wanted.len))),
+                 take_id, &found));
+    for (size_t i = 0; i < wanted.len && !missing->at; i++) {
+        *missing = str_list_has(&found, wanted.at[i]) ? (Str){0} : ids->at[i];
+    }
     return NULL;
 }
 

@@ -1,6 +1,8 @@
 // What a write broke, in FOLIO's words. Source: spec/storage-and-cql.md 1.4.
 #include "store/engine.h"
 
+#include "base/log.h"
+
 #include <string.h>
 
 // RMB's form of a validation error.
@@ -198,6 +200,37 @@ Err *conflict_reference(Tx *tx, const Collection *of, const Field *field, Str va
                             str_fmt("Cannot set " STR_FMT " = " STR_FMT
                                     " because it does not exist in %s.id.",
                                     STR_ARG(key), STR_ARG(value), field->references->table));
+}
+
+static Err *unknown_foreign_key(const Violation *violation)
+{
+    log_line(LOG_ERROR, "store", "the foreign key " STR_FMT " of " STR_FMT " is not one of ours",
+             STR_ARG(violation->index), STR_ARG(violation->table));
+    return err_text(500, "Internal error of the database");
+}
+
+Err *conflict_foreign_key(Tx *tx, const Shape *shape, const Violation *violation, const Json *doc)
+{
+    for (size_t i = 0; i < shape->reference_count; i++) {
+        const Field *field = shape->references[i];
+        if (str_eq(violation->index, foreign_key_name(shape->of, field))) {
+            return conflict_reference(tx, shape->of, field, str_lower(field_text(field, doc)), doc);
+        }
+    }
+    return unknown_foreign_key(violation);
+}
+
+Err *conflict_foreign_key_to(Tx *tx, const Shape *shape, const Violation *violation, Str id)
+{
+    Reference *all = NEW_ARRAY(Reference, REFERENCES_MAX);
+    size_t n = references_to(shape->of, all, REFERENCES_MAX);
+
+    for (size_t i = 0; i < n; i++) {
+        if (str_eq(violation->index, foreign_key_name(all[i].of, all[i].field))) {
+            return conflict_in_use(tx, shape->of, id, &all[i]);
+        }
+    }
+    return unknown_foreign_key(violation);
 }
 
 Err *conflict_in_use(Tx *tx, const Collection *of, Str id, const Reference *by)

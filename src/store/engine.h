@@ -41,6 +41,7 @@ typedef struct {
     const Field *field;
 } Reference;
 size_t references_to(const Collection *target, Reference *out, size_t max);
+enum { REFERENCES_MAX = 256 }; // to one collection
 
 const Field *field_by_column(const Collection *of, Str column);
 // The field a query means by this name, or NULL.
@@ -106,6 +107,9 @@ void known_put(Tx *tx, const Collection *of, Str id, int64_t pk, Str text);
 void known_drop(Tx *tx, const Collection *of, Str id);
 // Reads pk and text by id, from memory or by one statement; text.at == NULL if there is none.
 WARN_UNUSED Err *record_read(Tx *tx, const Collection *of, Str id, Known *out);
+// As record_read, to change the record or to delete it (`ends`): where others write beside this
+// transaction it waits for those who have the record, and has it then.
+WARN_UNUSED Err *record_acquire(Tx *tx, const Collection *of, Str id, bool ends, Known *out);
 
 // ---------------------------------------------------------------------------------------------
 // Caches
@@ -150,8 +154,9 @@ typedef struct LoadedRow {
 // 422 for the first reference that does not exist. `old` NULL: all are looked at; else changed
 // ones.
 WARN_UNUSED Err *references_check(Tx *tx, const Shape *shape, const Json *old, const Json *doc);
-// 400 or 422 if another record references this one.
-WARN_UNUSED Err *references_in_use(Tx *tx, const Shape *shape, Str id);
+// 400 or 422 if another record references this one. Unless it is deleted next, which a database
+// that keeps references refuses itself, all of them are looked for.
+WARN_UNUSED Err *references_in_use(Tx *tx, const Shape *shape, Str id, bool is_deleted_next);
 // The error for a broken unique constraint.
 Err *conflict_unique(Tx *tx, const Shape *shape, const Violation *violation, const Json *doc);
 // Name of the index of a unique field.
@@ -159,6 +164,9 @@ Str unique_field_name(const Collection *of, const Field *field);
 Err *conflict_reference(Tx *tx, const Collection *of, const Field *field, Str value,
                         const Json *doc);
 Err *conflict_in_use(Tx *tx, const Collection *of, Str id, const Reference *by);
+// The errors for a broken foreign key: of a record that was written, of one that was deleted.
+Err *conflict_foreign_key(Tx *tx, const Shape *shape, const Violation *violation, const Json *doc);
+Err *conflict_foreign_key_to(Tx *tx, const Shape *shape, const Violation *violation, Str id);
 Err *not_found(const Collection *of, Str id);
 Err *invalid_id(const Collection *of, Str id);
 // The row of a new record, side columns included: its values, and writing them.
@@ -169,6 +177,14 @@ WARN_UNUSED Err *row_insert(Tx *tx, const Shape *shape, Arg *values);
 WARN_UNUSED Err *record_may_go(Tx *tx, const Collection *of, const Known *record);
 // Deletes the record with this text.
 WARN_UNUSED Err *record_delete(Tx *tx, const Collection *of, const Known *record);
+
+// Foreign keys, where the database keeps them (foreign_keys.c). Those of the collection and to it,
+// as far as both tables are complete.
+WARN_UNUSED Err *foreign_keys_make(Tx *tx, const Shape *shape);
+WARN_UNUSED Err *foreign_keys_drop(Tx *tx, const Collection *of, bool drops_those_to_it);
+// After a migration of these: makes what lacks, looks through what is not proved.
+WARN_UNUSED Err *foreign_keys_complete(Db *db, const Collection *const *collections, size_t n);
+Str foreign_key_name(const Collection *of, const Field *field);
 
 // Appends events as they are; only their numbers are new.
 WARN_UNUSED Err *outbox_restore(Tx *tx, const Event *events, size_t n);

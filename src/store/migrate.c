@@ -327,6 +327,7 @@ static Err *refill_finish(Tx *tx, Refill *refill)
     refill->recorded.words_are_new = false;
     refill->recorded.index_hash = refill->shape->index_hash;
     TRY(recorded_write(tx, refill->shape->of, &refill->recorded));
+    TRY(foreign_keys_make(tx, refill->shape));
     return table_states_load(tx);
 }
 
@@ -399,6 +400,7 @@ static Err *table_change(Tx *tx, const Shape *shape, Recorded *now)
         bool words_differ = now->word_hash != shape->word_hash;
         if (columns_differ || words_differ) {
             TRY(columns_add(tx, shape, &have));
+            TRY(foreign_keys_drop(tx, shape->of, false));
             now->filled++;
             now->is_ready = false;
         }
@@ -453,6 +455,7 @@ Err *db_migrate(Db *db, const Collection *const *collections, size_t n)
     for (size_t i = 0; i < migration.refill_count && !err; i++) {
         err = table_refill(db, migration.to_refill[i], &migration.recorded[i]);
     }
+    err = err ? err : foreign_keys_complete(db, collections, n);
     if (err) {
         table_states_forget(db);
     }
@@ -467,6 +470,7 @@ static Err *purge_tables(Tx *tx, void *context)
     for (size_t i = 0; i < migration->n; i++) {
         const Shape *shape = shape_of(migration->collections[i]);
         TRY(words_drop(tx, shape->of->table));
+        TRY(foreign_keys_drop(tx, shape->of, true));
         buf_clear(&sql);
         buf_fmt(&sql, "drop table if exists \"%s\"", shape->of->table);
         TRY(ddl(tx, &sql));

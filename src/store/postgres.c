@@ -342,6 +342,16 @@ static Err *index_names(Tx *tx, const char *table, StrList *names)
                     ARGS(A_TEXT(str_of(table))), take_name, names);
 }
 
+static Err *foreign_keys(Tx *tx, Err *(*each)(const Row *, void *), void *context)
+{
+    return sql_rows(tx,
+                    "select k.conname, c.relname, t.relname, k.convalidated from pg_constraint k "
+                    "join pg_class c on c.oid = k.conrelid join pg_class t on t.oid = k.confrelid "
+                    "join pg_namespace n on n.oid = k.connamespace "
+                    "where k.contype = 'f' and n.nspname = current_schema() order by k.oid",
+                    NO_ARGS, each, context);
+}
+
 static void ids_in(Buf *sql, const char *column, int n)
 {
     buf_fmt(sql, "%s = any(cast($%d as text[]))", column, n);
@@ -411,6 +421,7 @@ const Backend backend_postgres = {
     .words_drop = pg_words_drop,
     .table_columns = table_columns,
     .index_names = index_names,
+    .foreign_keys = foreign_keys,
     .figures = figures_read,
     .facts = facts_read,
     .dialect =
@@ -422,6 +433,8 @@ const Backend backend_postgres = {
             .words_query = pg_words_query,
             .walk_index = walk_index,
             .lock_row = " for no key update",
+            .lock_end = " for update",
+            .lock_stay = " for key share",
             .serial_key = "bigserial primary key",
             .serial_key_once = "bigserial primary key",
             .integer_type = "bigint",

@@ -1,11 +1,10 @@
-// Foreign keys: that what a record names exists, and that nothing names what is deleted.
+// References: that what a record names exists, and that nothing names what is deleted.
 //
-// Cached collections are looked up in memory; all others in one statement. Source: decision 48.
+// A database that keeps foreign keys sees to it itself, between tables that are complete. Else
+// cached collections are looked up in memory, all others in one statement. Source: decision 48.
 #include "store/engine.h"
 
 #include <string.h>
-
-enum { REFERENCES_MAX = 256 };
 
 typedef struct {
     size_t count;
@@ -22,13 +21,36 @@ static Err *take_found(const Row *row, void *context)
     return NULL;
 }
 
-// The value to look up, "" if there is nothing to check: absent, unchanged, or known to exist.
-static Err *reference_to_check(Tx *tx, const Field *field, const Json *old, const Json *doc,
-                               Str *out)
+// Both tables have been complete since before anybody could write: see foreign_keys.c.
+static Err *is_kept(Tx *tx, const Collection *of, const Collection *target, bool *out)
 {
-    Str text = field_text(field, doc);
+    TableState state = {0};
+
+    *out = tx_keeps_references(tx);
+    if (*out) {
+        TRY(table_state(tx, of, &state));
+        *out = state.is_ready;
+    }
+    if (*out) {
+        TRY(table_state(tx, target, &state));
+        *out = state.is_ready;
+    }
+    return NULL;
+}
+
+typedef struct {
+    const Collection *of;
+    const Json *old, *doc;
+} Checked;
+
+// The value to look up, "" if there is nothing to check: absent, unchanged, or known to exist.
+static Err *reference_to_check(Tx *tx, const Checked *checked, const Field *field, Str *out)
+{
+    const Json *old = checked->old;
+    Str text = field_text(field, checked->doc);
     const RecordSet *set = NULL;
     TableState state;
+    bool is_database_s = false;
 
     *out = (Str){0};
     if (!text.at) {
@@ -38,7 +60,8 @@ static Err *reference_to_check(Tx *tx, const Field *field, const Json *old, cons
     if (old && str_eq(value, str_lower(field_text(field, old)))) {
         return NULL;
     }
-    if (known_get(tx, field->references, value)) {
+    TRY(is_kept(tx, checked->of, field->references, &is_database_s));
+    if (is_database_s || known_get(tx, field->references, value)) {
         return NULL;
     }
     TRY(table_state(tx, field->references, &state));
@@ -55,6 +78,7 @@ static Err *reference_to_check(Tx *tx, const Field *field, const Json *old, cons
 
 Err *references_check(Tx *tx, const Shape *shape, const Json *old, const Json *doc)
 {
+    const Checked checked = {shape->of, old, doc};
     const Field *fields[COLUMNS_MAX];
     Arg args[COLUMNS_MAX];
     bool found[COLUMNS_MAX] = {false};
@@ -64,7 +88,7 @@ Err *references_check(Tx *tx, const Shape *shape, const Json *old, const Json *d
     for (size_t i = 0; i < shape->reference_count; i++) {
         const Field *field = shape->references[i];
         Str value;
-        TRY(reference_to_check(tx, field, old, doc, &value));
+        TRY(reference_to_check(tx, &checked, field, &value));
         if (!value.at) {
             continue;
         }
@@ -87,7 +111,7 @@ Err *references_check(Tx *tx, const Shape *shape, const Json *old, const Json *d
     return NULL;
 }
 
-Err *references_in_use(Tx *tx, const Shape *shape, Str id)
+Err *references_in_use(Tx *tx, const Shape *shape, Str id, bool is_deleted_next)
 {
     Reference *all = NEW_ARRAY(Reference, REFERENCES_MAX);
     bool *found = NEW_ARRAY(bool, REFERENCES_MAX);
@@ -97,8 +121,12 @@ Err *references_in_use(Tx *tx, const Shape *shape, Str id)
 
     for (size_t i = 0; i < count; i++) {
         TableState state;
+        bool is_database_s = false;
         TRY(table_state(tx, all[i].of, &state));
-        if (!state.exists) {
+        if (state.exists && is_deleted_next) {
+            TRY(is_kept(tx, all[i].of, shape->of, &is_database_s));
+        }
+        if (!state.exists || is_database_s) {
             continue;
         }
         all[n++] = all[i];

@@ -278,6 +278,9 @@ WARN_UNUSED Err *tx_get(Tx *tx, const Collection *of, Str id, Json **out);
 WARN_UNUSED Err *tx_get_locked(Tx *tx, const Collection *of, Str id, Json **out);
 // Only the lock; nothing where there is one writer or the transaction reads.
 WARN_UNUSED Err *tx_lock(Tx *tx, const Collection *of, Str id);
+// References that stand in lists are no foreign keys: the first of the ids that no record has, at
+// == NULL if all are there. They stay then until the transaction ends.
+WARN_UNUSED Err *tx_hold(Tx *tx, const Collection *of, const StrList *ids, Str *missing);
 // Shared, read only: cached collections answer from memory without a statement. Valid until the
 // transaction ends.
 WARN_UNUSED Err *tx_ref(Tx *tx, const Collection *of, Str id, const Json **out);

@@ -500,6 +500,16 @@ bool db_fails_whole(const Db *db)
     return db->store->backend->flush != NULL;
 }
 
+bool db_keeps_references(const Db *db)
+{
+    return db->store->backend->foreign_keys != NULL;
+}
+
+bool tx_keeps_references(const Tx *tx)
+{
+    return db_keeps_references(tx->db);
+}
+
 Err *sql_walk(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void *), void *context)
 {
     if (!tx->backend->walk) {
@@ -549,6 +559,11 @@ void db_note_shape(Db *db)
 bool tx_writes(const Tx *tx)
 {
     return tx->kind == WRITE;
+}
+
+bool tx_locks_rows(const Tx *tx)
+{
+    return tx->kind == WRITE && tx->locks_rows && tx->backend->has_many_writers;
 }
 
 void tx_note_query(Tx *tx, Str cql)
@@ -677,6 +692,11 @@ Err *words_drop(Tx *tx, const char *table)
 Err *db_table_columns(Tx *tx, const char *table, StrList *columns)
 {
     return tx->backend->table_columns(tx, table, columns);
+}
+
+Err *db_foreign_keys(Tx *tx, Err *(*each)(const Row *, void *), void *context)
+{
+    return tx->backend->foreign_keys(tx, each, context);
 }
 
 Err *db_index_names(Tx *tx, const char *table, StrList *names)

@@ -65,6 +65,8 @@ typedef struct Backend {
     void (*give_back)(Store *store);
     // NULL: its planner looks at the data.
     Err *(*note_coarse)(Tx *tx, const char *table, const StrList *indexes);
+    // As db_foreign_keys; NULL: the engine looks after references.
+    Err *(*foreign_keys)(Tx *tx, Err *(*each)(const Row *, void *), void *context);
     void (*figures)(const Store *store, StoreFigures *figures);
     void (*facts)(Store *store, StoreFacts *facts); // store NULL: none is open
     Dialect dialect;

@@ -190,6 +190,9 @@ static Err *write_refused(Tx *tx, const Violation *broken, const OnViolation *on
     Violation violation = *broken;
     Json *doc = json_parse_stored(on->doc);
 
+    if (broken->is_reference) {
+        return worded(conflict_foreign_key(tx, shape, broken, doc), as_text);
+    }
     if (on->is_insert) {
         TRY(violation_order(tx, of, json_str(doc, "id"), &violation));
     }
@@ -322,7 +325,7 @@ Err *tx_update(Tx *tx, const Collection *of, Json *doc)
 
     TRY(shape_check(of, doc));
     TRY(id_check(of, doc, of->put_creates));
-    TRY(record_read(tx, of, json_str(doc, "id"), &record));
+    TRY(record_acquire(tx, of, json_str(doc, "id"), false, &record));
     if (!record.text.at) {
         return of->put_creates ? insert_checked(tx, shape_of(of), doc)
                                : not_found(of, json_str(doc, "id"));
@@ -342,14 +345,14 @@ Err *tx_change(Tx *tx, const Collection *of, const Json *old, Json *doc)
 // ---------------------------------------------------------------------------------------------
 // Delete
 
-static Err *may_go(Tx *tx, const Shape *shape, const Json *old)
+static Err *may_go(Tx *tx, const Shape *shape, const Json *old, bool is_deleted_next)
 {
     const Collection *of = shape->of;
 
     if (of->before_delete) {
         TRY(of->before_delete(tx, old));
     }
-    return references_in_use(tx, shape, json_str(old, "id"));
+    return references_in_use(tx, shape, json_str(old, "id"), is_deleted_next);
 }
 
 Err *record_may_go(Tx *tx, const Collection *of, const Known *record)
@@ -357,7 +360,12 @@ Err *record_may_go(Tx *tx, const Collection *of, const Known *record)
     const Shape *shape = shape_of(of);
     METER_AT(shape->meter);
 
-    return may_go(tx, shape, json_parse_stored(record->text));
+    return may_go(tx, shape, json_parse_stored(record->text), false);
+}
+
+static Err *delete_refused(Tx *tx, const Violation *broken, const OnViolation *on)
+{
+    return conflict_foreign_key_to(tx, on->of, broken, on->doc);
 }
 
 Err *record_delete(Tx *tx, const Collection *of, const Known *record)
@@ -366,10 +374,11 @@ Err *record_delete(Tx *tx, const Collection *of, const Known *record)
     METER_AT(shape->meter);
     Json *old = json_parse_stored(record->text);
     Str id = json_str(old, "id");
+    OnViolation on = {delete_refused, shape, id, false};
 
-    TRY(may_go(tx, shape, old));
+    TRY(may_go(tx, shape, old, true));
     TRY(words_change(tx, shape, old, NULL, record->pk));
-    TRY(sql_exec(tx, shape->sql_delete, ARGS(A_TEXT(id)), NULL, NULL));
+    TRY(sql_exec(tx, shape->sql_delete, ARGS(A_TEXT(id)), NULL, &on));
     note_write(tx, shape);
     known_drop(tx, of, id);
     TRY(event_write(tx, of, "DELETED", old, NULL));
@@ -381,7 +390,7 @@ Err *tx_delete(Tx *tx, const Collection *of, Str id)
     Known record = {0};
 
     id = str_lower(id);
-    TRY(record_read(tx, of, id, &record));
+    TRY(record_acquire(tx, of, id, true, &record));
     if (!record.text.at) {
         return not_found(of, id);
     }

@@ -163,6 +163,126 @@ static void an_upgrade_tells_where_values_repeat(void **state)
     assert_true(steps_to_find_one(lib, &plain_things) >= steps);
 }
 
+// Their names, with a mark behind those that records break.
+static Err *take_foreign_key(const Row *row, void *names)
+{
+    str_list_add(names,
+                 str_fmt(STR_FMT "%s", STR_ARG(row_text(row, 0)), row_int(row, 3) ? "" : " !"));
+    return NULL;
+}
+
+static StrList foreign_keys(Library *lib)
+{
+    StrList names = {0};
+
+    assert_ok(db_foreign_keys(begin(lib, READ), take_foreign_key, &names));
+    commit(lib);
+    return names;
+}
+
+#define only_with_foreign_keys(db)                                                                 \
+    do {                                                                                           \
+        if (!db_keeps_references(db)) {                                                            \
+            skip_because("the engine itself looks after references here");                         \
+        }                                                                                          \
+    } while (0)
+
+static void references_are_foreign_keys(void **state)
+{
+    Library *lib = *state;
+    only_with_foreign_keys(lib->db);
+    StrList names = foreign_keys(lib);
+
+    assert_int_equal(names.len, 2);
+    assert_true(str_list_has(&names, S("book_shelf_id_fkey")));
+    assert_true(str_list_has(&names, S("book_author_id_fkey")));
+}
+
+static Err *drop_foreign_keys(Tx *tx, void *context)
+{
+    (void)context;
+    TRY(tx_exec(tx, "alter table book drop constraint book_shelf_id_fkey", NO_ARGS, NULL));
+    return tx_exec(tx, "alter table book drop constraint book_author_id_fkey", NO_ARGS, NULL);
+}
+
+// A database of a program that knew no foreign keys, with a record that nobody checked.
+static void make_old_data(Library *lib)
+{
+    assert_ok(tx_run(lib->db, &(TxOptions){.kind = WRITE}, drop_foreign_keys, NULL));
+    Tx *tx = begin(lib, WRITE);
+    insert(tx, &shelves, 1, "\"name\":\"A\"");
+    assert_ok(tx_restore(tx, &books,
+                         json_of("{\"id\":\"00000000-0000-4000-8000-000000000001\","
+                                 "\"title\":\"Emma\",\"_version\":1,"
+                                 "\"shelfId\":\"00000000-0000-4000-8000-000000000001\","
+                                 "\"authorId\":\"00000000-0000-4000-8000-000000000009\"}")));
+    commit(lib);
+}
+
+static void data_of_an_older_program_get_their_foreign_keys(void **state)
+{
+    Library *lib = *state;
+    only_with_foreign_keys(lib->db);
+    make_old_data(lib);
+
+    assert_ok(db_migrate(lib->db, library, 3));
+    StrList names = foreign_keys(lib);
+    assert_true(str_list_has(&names, S("book_shelf_id_fkey")));
+    assert_true(str_list_has(&names, S("book_author_id_fkey !")));
+    // What was wrong before may stay and change otherwise; what is new must be right.
+    Tx *tx = begin(lib, WRITE);
+    Json *book = NULL;
+    assert_ok(tx_get(tx, &books, id_of(1), &book));
+    json_set_str(book, "title", S("Persuasion"));
+    assert_ok(tx_update(tx, &books, book));
+    commit(lib);
+    tx = begin(lib, WRITE);
+    Err *err = tx_delete(tx, &shelves, id_of(1));
+    assert_err(err ? err : tx_flush(tx), 400,
+               "Cannot delete shelf.id = 00000000-0000-4000-8000-000000000001 because id is still "
+               "referenced from table book.");
+}
+
+// While a table is loaded its references are looked after by the engine, if by anybody.
+static void a_loaded_table_has_its_foreign_keys_when_it_is_complete(void **state)
+{
+    Library *lib = *state;
+    only_with_foreign_keys(lib->db);
+
+    assert_ok(db_drop_indexes(lib->db, library, 3, true));
+    assert_int_equal(foreign_keys(lib).len, 0);
+    Tx *tx = begin(lib, WRITE);
+    assert_non_null(tx_insert(tx, &books,
+                              json_of("{\"title\":\"Emma\",\"authorId\":"
+                                      "\"00000000-0000-4000-8000-000000000005\"}")));
+    insert(tx, &authors, 5, "\"name\":\"Austen\"");
+    insert(tx, &books, 1,
+           "\"title\":\"Emma\",\"authorId\":\"00000000-0000-4000-8000-000000000005\"");
+    commit(lib);
+    assert_ok(db_migrate(lib->db, library, 3));
+    StrList names = foreign_keys(lib);
+    assert_int_equal(names.len, 2);
+    assert_true(str_list_has(&names, S("book_author_id_fkey")));
+}
+
+static void a_table_that_others_refer_to_can_be_purged(void **state)
+{
+    Library *lib = *state;
+    const Collection *const purged[] = {&shelves, &authors};
+    Tx *tx = begin(lib, WRITE);
+    insert(tx, &authors, 5, "\"name\":\"Austen\"");
+    insert(tx, &books, 1,
+           "\"title\":\"Emma\",\"authorId\":\"00000000-0000-4000-8000-000000000005\"");
+    commit(lib);
+
+    assert_ok(db_purge(lib->db, purged, 2));
+    tx = begin(lib, WRITE);
+    assert_ok(tx_insert(tx, &books,
+                        json_of("{\"title\":\"Persuasion\",\"authorId\":"
+                                "\"00000000-0000-4000-8000-000000000006\"}")));
+    commit(lib);
+}
+
 static void a_purge_takes_the_tables(void **state)
 {
     Library *lib = *state;
@@ -186,6 +306,10 @@ int main(void)
         TEST(a_migration_that_broke_off_goes_on),
         TEST(migrating_again_changes_nothing),
         TEST(an_upgrade_tells_where_values_repeat),
+        TEST(references_are_foreign_keys),
+        TEST(data_of_an_older_program_get_their_foreign_keys),
+        TEST(a_loaded_table_has_its_foreign_keys_when_it_is_complete),
+        TEST(a_table_that_others_refer_to_can_be_purged),
         TEST(a_purge_takes_the_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
