@@ -5,6 +5,8 @@
 #include "modules/mod-feesfines/collections.h"
 #include "modules/mod-inventory-storage/collections.h"
 
+#include "base/sort.h"
+
 #define UUID_PATTERN                                                                               \
     "^[a-fA-F0-9]{8}-[a-fA-F0-9]{4}-[1-5][a-fA-F0-9]{3}-[89abAB][a-fA-F0-9]{3}-[a-fA-F0-9]{12}$"
 
@@ -41,32 +43,53 @@ Err *rules_get(Req *req)
     return reply_json(req, 200, answer);
 }
 
-static Err *policies_must_exist(Tx *tx, const Rules *rules)
+static int compare_lines(const void *a, const void *b)
 {
-    const Rule *first = NULL;
+    return (*(const Rule *const *)a)->line - (*(const Rule *const *)b)->line;
+}
+
+// The first of the rules whose policy of the type does not exist; n if there is none.
+static Err *first_without_policy(Tx *tx, const Rule *const *rules, size_t n, PolicyType type,
+                                 size_t *out)
+{
+    StrList ids = {0};
     Str missing = {0};
 
-    // The table is sorted by weight; the client is told the first line of the text.
+    while (ids.len < n && uuid_is_uuid_shaped(rules[ids.len]->policy_ids[type])) {
+        str_list_add(&ids, str_lower(rules[ids.len]->policy_ids[type]));
+    }
+    TRY(tx_hold(tx, policy_collections[type], &ids, &missing));
+    *out = 0;
+    while (*out < ids.len && !(missing.at && str_eq(ids.at[*out], missing))) {
+        ++*out;
+    }
+    return NULL;
+}
+
+// The table is sorted by weight; the client is told the first line of the text.
+static Err *policies_must_exist(Tx *tx, const Rules *rules)
+{
+    const Rule **by_line = NEW_ARRAY(const Rule *, rules->len + 1);
+    size_t first = rules->len;
+    Str missing = {0};
+
     for (size_t i = 0; i < rules->len; i++) {
-        const Rule *rule = &rules->at[i];
-        for (PolicyType type = 0; type < POLICY_TYPES && (!first || rule->line < first->line);
-             type++) {
-            const Json *policy = NULL;
-            Str id = str_lower(rule->policy_ids[type]);
-            if (uuid_is_uuid_shaped(id)) {
-                TRY(tx_ref(tx, policy_collections[type], id, &policy));
-            }
-            if (!policy) {
-                first = rule;
-                missing = rule->policy_ids[type];
-            }
+        by_line[i] = &rules->at[i];
+    }
+    sort_array(by_line, rules->len, sizeof *by_line, compare_lines);
+    for (PolicyType type = 0; type < POLICY_TYPES; type++) {
+        size_t found = 0;
+        TRY(first_without_policy(tx, by_line, rules->len, type, &found));
+        if (found < first) {
+            first = found;
+            missing = by_line[found]->policy_ids[type];
         }
     }
-    if (!first) {
+    if (first == rules->len) {
         return NULL;
     }
     return rules_fault(str_fmt("The policy " STR_FMT " does not exist", STR_ARG(missing)),
-                       first->line, first->column);
+                       by_line[first]->line, by_line[first]->column);
 }
 
 Err *rules_put(Req *req)

@@ -120,24 +120,25 @@ static Err *notes_check(const Json *doc)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Statistical codes: a list of references, looked up in memory
+// Statistical codes: a list of references
 
 static Err *statistical_codes_check(Tx *tx, const Json *doc)
 {
+    StrList ids = {0};
+    Str missing = {0};
+
     JSON_EACH(id, json_get(doc, "statisticalCodeIds"))
     {
         Str text = json_scalar_text(id);
-        const Json *code = NULL;
         if (!uuid_is_uuid_shaped(text)) {
             return err_text(400, "invalid input syntax for type uuid: \"" STR_FMT "\"",
                             STR_ARG(text));
         }
-        TRY(tx_ref(tx, &statistical_codes, str_lower(text), &code));
-        if (!code) {
-            return err_text(400, "statistical code doesn't exist: " STR_FMT, STR_ARG(text));
-        }
+        str_list_add(&ids, text);
     }
-    return NULL;
+    TRY(tx_hold(tx, &statistical_codes, &ids, &missing));
+    return missing.at ? err_text(400, "statistical code doesn't exist: " STR_FMT, STR_ARG(missing))
+                      : NULL;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ static Err *check_date_of_birth(const Json *doc)
 static Err *check_addresses(Tx *tx, const Json *doc, bool is_new)
 {
     StrList types = {0};
+    Str missing = {0};
 
     JSON_EACH(address, json_get(doc, "personal.addresses"))
     {
@@ -34,35 +35,33 @@ static Err *check_addresses(Tx *tx, const Json *doc, bool is_new)
         }
         str_list_add(&types, type);
     }
-    for (size_t i = 0; i < types.len; i++) {
-        const Json *type = NULL;
-        TRY(tx_ref(tx, &address_types, types.at[i], &type));
-        if (!type) {
-            return err_text(400, "%s",
-                            is_new ? "You cannot add addresses with non-existent address types"
-                                   : "All addresses types defined for users must be existing");
-        }
+    TRY(tx_hold(tx, &address_types, &types, &missing));
+    if (!missing.at) {
+        return NULL;
     }
-    return NULL;
+    return err_text(400, "%s",
+                    is_new ? "You cannot add addresses with non-existent address types"
+                           : "All addresses types defined for users must be existing");
 }
 
 static Err *check_departments(Tx *tx, const Json *doc, bool is_new)
 {
+    StrList ids = {0};
+    Str missing = {0};
+
     JSON_EACH(id, json_get(doc, "departments"))
     {
-        const Json *department = NULL;
-        Str text = json_scalar_text(id);
-        TRY(tx_ref(tx, &departments, text, &department));
-        if (department) {
-            continue;
-        }
-        Str message = str_fmt("Cannot set users.departments = " STR_FMT
-                              " because it does not exist in departments.id.",
-                              STR_ARG(text));
-        return is_new ? users_invalid(S("users.departments"), text, message)
-                      : err_text(400, STR_FMT, STR_ARG(message));
+        str_list_add(&ids, json_scalar_text(id));
     }
-    return NULL;
+    TRY(tx_hold(tx, &departments, &ids, &missing));
+    if (!missing.at) {
+        return NULL;
+    }
+    Str message = str_fmt("Cannot set users.departments = " STR_FMT
+                          " because it does not exist in departments.id.",
+                          STR_ARG(missing));
+    return is_new ? users_invalid(S("users.departments"), missing, message)
+                  : err_text(400, STR_FMT, STR_ARG(message));
 }
 
 static Err *check_picture(const Json *doc)
