@@ -79,6 +79,12 @@ class Circulation:
                 f"i {lost or self.lost_policy}")
 
     def set_rules(self, *lines, **fallback):
+        self.put_rules(*lines, **fallback)
+
+    def wait_for_news(self):
+        """Where there are several nodes: until what was changed counts on all of them."""
+
+    def put_rules(self, *lines, **fallback):
         text = ["priority: t, s, c, b, a, m, g", f"fallback-policy: {self.policies(**fallback)}", *lines]
         self.api.put("/circulation/rules", {"rulesAsText": "\n".join(text)}).expect(204)
 

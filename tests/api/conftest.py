@@ -33,6 +33,12 @@ def library(server):
 
 
 @pytest.fixture
+def make_library(server):
+    """Makes tenants of few modules: make_library(modules=["mod-users"])."""
+    return lambda **members: octavo.new_library(server, **members)
+
+
+@pytest.fixture
 def fresh_library(server):
     """A tenant for one test alone."""
     return octavo.new_library(server)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from circulation import Circulation, new_id, place, positions, unique
-from octavo import Client, new_library
+from octavo import Client
 
 CLIENTS = 50
 REFUSALS = {"Item is already checked out", "Cannot check out item that already has an open loan",
@@ -205,7 +205,7 @@ def test_rules_that_change_under_loans_choose_one_policy_or_the_other(world):
 
     def change():
         for n in range(12):
-            world.set_rules(f"m {world.book}: {world.policies(loan=policies[n % 2])}")
+            world.put_rules(f"m {world.book}: {world.policies(loan=policies[n % 2])}")
 
     def lend(part):
         return [world.check_out(item, patrons[part]) for item in items[part::4]]
@@ -215,6 +215,7 @@ def test_rules_that_change_under_loans_choose_one_policy_or_the_other(world):
     for answer in [one for part in answers[1:] for one in part]:
         assert answer.expect(201)["loanPolicyId"] in policies
     # What was answered last counts from the answer on.
+    world.wait_for_news()
     assert world.check_out(world.item(), patrons[0]).expect(201)["loanPolicyId"] == policies[1]
     world.set_rules()
 
@@ -246,9 +247,8 @@ def test_a_right_that_was_taken_away_is_gone_with_the_answer(world):
     assert wrong == []
 
 
-def test_a_library_deleted_under_load_goes_as_a_whole(server, operator):
-    library = new_library(server, modules=["mod-users", "mod-login", "mod-permissions",
-                                           "mod-authtoken"])
+def test_a_library_deleted_under_load_goes_as_a_whole(server, operator, make_library):
+    library = make_library(modules=["mod-users", "mod-login", "mod-permissions", "mod-authtoken"])
     over, wrong = threading.Event(), []
 
     def use(number):
