@@ -125,8 +125,11 @@ def test_nothing_is_resumed_that_is_finished_or_another_experiment(lab):
     done = lab.run(other, "--resume")
     assert done.returncode == 3 and "another experiment" in done.stderr
     assert lab.run(experiment(), "--resume").returncode == 0
+    view = next((lab.folder / "lab").glob("*/live.json"))
+    before = view.stat().st_mtime_ns
     done = lab.run(experiment(), "--resume")
     assert done.returncode == 3 and "finished" in done.stderr
+    assert view.stat().st_mtime_ns == before  # it is not this run's
 
 
 def test_an_interrupted_run_keeps_what_it_has(lab):

@@ -59,7 +59,7 @@ static void write_figures(LiveScreen *screen, const Cell *cell, const LoadNow *l
 void live_close(LiveScreen *screen)
 {
     screen->phase = "done";
-    if (screen->lab->folder.len > 0) {
+    if (screen->written_ns > 0) { // else the folder is perhaps another run's
         write_figures(screen, NULL, &(LoadNow){0}, &(ServerLoad){0});
     }
     if (screen->is_terminal) {
