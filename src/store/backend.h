@@ -28,6 +28,7 @@ typedef struct {
     // Behind a select, "" where one writer has the database alone: locks rows that will be changed,
     // that will be deleted, that others must not delete.
     const char *lock_row, *lock_end, *lock_stay;
+    const char *seldom; // before a range in parentheses: few records are in it
     const char *serial_key, *integer_type, *real_type, *text_type;
     const char *serial_key_once; // as serial_key, and a number never comes back
 } Dialect;

@@ -432,6 +432,7 @@ const Backend backend_postgres = {
             .words = pg_words_match,
             .words_query = pg_words_query,
             .walk_index = walk_index,
+            .seldom = "",
             .lock_row = " for no key update",
             .lock_end = " for update",
             .lock_stay = " for key share",

@@ -34,9 +34,13 @@ static Node *node_defined(const char *column)
 static Node *node_compare(Planner *planner, const char *column, CqlRelation relation, Arg value)
 {
     int n = planner_add(planner, value);
+    Str sql = str_fmt("\"%s\" %s $%d", column, compare_sql[relation], n);
 
     planner->has_range = planner->has_range || relation != CQL_EXACT;
-    return node_sql(str_fmt("\"%s\" %s $%d", column, compare_sql[relation], n));
+    if (!is_order(relation)) {
+        return node_sql(sql);
+    }
+    return node_sql(str_fmt("%s(" STR_FMT ")", tx_dialect(planner->tx)->seldom, STR_ARG(sql)));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -618,10 +622,30 @@ static Err *field_node(Planner *planner, const Cql *clause, const Field *field, 
     return text_node(planner, clause, field, out);
 }
 
+// A member of an object whose words are searched ("customFields.department"): they narrow the
+// search. Texts that JSON writes in another way have other words.
+static Str member_bound(Planner *planner, const Cql *clause)
+{
+    ptrdiff_t dot = str_find_char(clause->index, '.', 0);
+    const Field *field =
+        dot < 0 ? NULL : field_by_cql_name(planner->of, str_sub(clause->index, 0, (size_t)dot));
+    CqlPattern pattern = cql_pattern(clause->term);
+
+    if (!field || !(field->flags & TREE) || clause->relation != CQL_EXACT || clause->is_number) {
+        return (Str){0};
+    }
+    for (size_t i = 0; i < clause->term.len; i++) {
+        if (clause->term.at[i] == '\\' || (unsigned char)clause->term.at[i] < ' ') {
+            return (Str){0};
+        }
+    }
+    return tree_bound(planner, field, &pattern);
+}
+
 // A field that the descriptor does not know: on the documents, if a record can have it at all.
 static Err *unknown_node(Planner *planner, const Cql *clause, Node **out)
 {
-    TRY(doc_node(clause, NULL, (Str){0}, out));
+    TRY(doc_node(clause, NULL, member_bound(planner, clause), out));
     if (is_date(planner->of->record, clause->index)) {
         TRY(cql_matcher(clause, CQL_AS_TIME, true, &(*out)->matcher));
     }

@@ -490,6 +490,7 @@ const Backend backend_sqlite = {
             .words_query = sqlite_words_query,
             .walk_index = sqlite_walk_index,
             .sorts = sqlite_sorts,
+            .seldom = "unlikely",
             .lock_row = "",
             .lock_end = "",
             .lock_stay = "",
