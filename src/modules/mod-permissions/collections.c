@@ -35,6 +35,12 @@ static const Field permission_users_fields[] = {
     {0},
 };
 
+// Patrons have a record that grants nothing: this holds the others.
+static const UniqueKey permission_users_keys[] = {
+    {"id", "permissions <> '[]'"},
+    {0},
+};
+
 const Collection permission_users = {
     .table = "permissions_users",
     .path = "/perms/users",
@@ -42,6 +48,7 @@ const Collection permission_users = {
     .has_result_info = true,
     .record = &permission_user_record,
     .fields = permission_users_fields,
+    .uniques = permission_users_keys,
     .put_status = 200,
 };
 
