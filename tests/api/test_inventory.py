@@ -184,6 +184,9 @@ def test_items_of_a_holdings_record_include_those_bound_with_it(library, stock, 
     assert ids(relations="onlyBoundWiths") == {other["id"]}
     assert ids(relations="onlyBoundWithsSkipDirectlyLinkedItem") == {other["id"]}
     library.get(path, query="barcode==1").expect(400)
+    sorted_by = library.get(path, query=query + " sortBy order").expect(200)["items"]
+    assert [i["id"] for i in sorted_by] == [i["id"] for i in sorted(
+        sorted_by, key=lambda i: (i.get("order", 1e9), i["id"]))] and len(sorted_by) == 2
     shown = library.get("/inventory/items/" + other["id"]).expect(200)
     assert shown["isBoundWith"] and len(shown["boundWithTitles"]) == 2
     assert shown["boundWithTitles"][0]["briefInstance"]["title"] == "A title"

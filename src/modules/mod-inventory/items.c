@@ -72,6 +72,16 @@ Err *inventory_item_get(Req *req)
 // ---------------------------------------------------------------------------------------------
 // Items of a holdings record, those bound with it included
 
+// Cuts off " sortby order", which the front end adds.
+static Str sort_of_query(Str *query)
+{
+    ptrdiff_t at = str_find(str_lower(*query), S(" sortby "), 0);
+    Str sort = at < 0 ? S("") : str_sub(*query, (size_t)at, query->len);
+
+    *query = str_sub(*query, 0, query->len - sort.len);
+    return sort;
+}
+
 static Err *holdings_of_query(Str query, Str *out)
 {
     Str rest = str_trim(query), name = S("holdingsRecordId");
@@ -129,6 +139,7 @@ Err *inventory_items_by_holdings(Req *req)
     ListRequest request;
 
     TRY(inventory_list_request(req, &items, &request));
+    Str sort = sort_of_query(&request.query);
     TRY(holdings_of_query(request.query, &holdings_id));
     TRY(req_query_int(req, "limit", BY_HOLDINGS_LIMIT, &request.limit));
     request.limit = request.limit > BY_HOLDINGS_MAX ? BY_HOLDINGS_MAX : request.limit;
@@ -137,6 +148,7 @@ Err *inventory_items_by_holdings(Req *req)
     if (!request.query.at) {
         return reply_json_text(req, 200, S("{\"items\":[],\"totalRecords\":0}"));
     }
+    request.query = str_fmt(STR_FMT STR_FMT, STR_ARG(request.query), STR_ARG(sort));
     return list_reply(req, &request);
 }
 
