@@ -137,8 +137,8 @@ const Collection request_preferences = {
 };
 
 static const Field loans_fields[] = {
-    {"item_id", "itemId", TEXT | INDEX},
-    {"user_id", "userId", TEXT | INDEX},
+    {"item_id", "itemId", UUID | INDEX},
+    {"user_id", "userId", UUID | INDEX},
     {"checkin_service_point_id", "checkinServicePointId", TEXT},
     {"checkout_service_point_id", "checkoutServicePointId", TEXT},
     {"due_at", "dueDate", TIME | INDEX},
@@ -208,7 +208,7 @@ static const Field requests_fields[] = {
      .references = &cancellation_reasons},
     {"item_id", "itemId", TEXT | INDEX | WORDS},
     {"position", "position", NUMBER},
-    {"pickup_service_point_id", "pickupServicePointId", TEXT | INDEX | COARSE},
+    {"pickup_service_point_id", "pickupServicePointId", UUID | INDEX | COARSE},
     {"requester_id", "requesterId", TEXT | INDEX | WORDS},
     {"request_type", "requestType", TEXT | INDEX | COARSE},
     {"status", "status", TEXT | INDEX | COARSE},
