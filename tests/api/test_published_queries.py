@@ -1,0 +1,70 @@
+"""No query of the published plans or of FOLIO's front end may scan (decision 55): the statements
+that the server logs for each are explained by the database they ran on."""
+
+import re
+import sqlite3
+
+import pytest
+
+import floor
+import octavo
+import published_queries
+
+# Tables whose size has nothing to do with how many titles and patrons there are.
+SMALL = re.compile(r"config_data|circulation_settings|permissions|tags|owners|feefines|addresstype|groups"
+                   r"|departments|loc\w+|location|service_point|holdings_records_source|\w+_types?"
+                   r"|\w+_policy|\w+_status|\w+_format|\w+_relationship|\w+_term|mode_of_issuance"
+                   r"|statistical_code|subject_source|part|json_each")
+# Indexes of a property with few values: each leads to a good part of the table.
+DULL = r"status|action|\w+_status|\w+_action|\w*type|request_level|is_\w+|source"
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tiny")
+    floor.make_library(folder)
+    server = octavo.Server(["--log.level=debug"], ["--data", str(folder)])
+    server.start()
+    library = octavo.Library(server, "diku").login()
+    library.database = sqlite3.connect(f"file:{folder}/diku.db?mode=ro", uri=True)
+    yield library
+    library.database.close()
+    server.close()
+
+
+def plan_of(database, sql):
+    """The steps of the database's plan; which parameter is which does not matter."""
+    numbered = re.sub(r"\$(\d+)", r"?\1", sql)
+    count = max([int(n) for n in re.findall(r"\?(\d+)", numbered)], default=0)
+    return [row[3] for row in database.execute("explain query plan " + numbered, [None] * count)]
+
+
+def complaint(sql, step):
+    """What is wrong with a step of a statement's plan; "" if nothing is."""
+    scan = re.fullmatch(r"SCAN (\w+)( USING (?:COVERING )?INDEX (\w+))?", step)
+    if scan and not SMALL.fullmatch(scan.group(1)):
+        # A list of all is a walk that ends with the page; a partial index holds what is asked for.
+        is_walk = " where " not in sql or " indexed by " in sql or "_key_" in (scan.group(3) or "")
+        return "" if scan.group(2) and is_walk else "walks a table that grows"
+    search = re.fullmatch(rf"SEARCH (\w+) USING (COVERING )?INDEX \w+ \(({DULL})=\?\)", step)
+    if search and not SMALL.fullmatch(search.group(1)) and re.search(r'_id"? (= \$|in )', sql):
+        return "goes by what many records have"
+    return ""
+
+
+def test_no_published_query_scans(library):
+    values = published_queries.values_of(library)
+    _, later = published_queries.front_end()
+    wrong, missing = [], set()
+    for query in published_queries.queries():
+        answer = library.call(query.method, query.path, query=query.filled(values), limit=10)
+        if answer.status == 404:
+            missing.add(query.path)
+            continue
+        if answer.status != 200:
+            wrong.append(f"{query.path} {query.text}: {answer.status} {answer.text[:200]}")
+        for sql, _ in floor.logged_of(library.server, answer.headers["x-okapi-request-id"]):
+            wrong += [f"{query.path} {query.text}\n    {sql}\n    {step}: {complaint(sql, step)}"
+                      for step in plan_of(library.database, sql) if complaint(sql, step)]
+    assert not wrong, "\n".join(wrong)
+    assert missing == later, sorted(missing ^ later)
