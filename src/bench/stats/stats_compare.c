@@ -22,35 +22,38 @@ typedef struct {
     const Samples *of;
     double over, under;
     uint32_t *counts, *groups; // by bin, and by GROUP bins to find the percentile fast
-    uint64_t total;
+    size_t group_len;
 } Drawn;
 
 static Drawn drawn_new(const Samples *of)
 {
     return (Drawn){.of = of,
                    .counts = NEW_ARRAY(uint32_t, of->bin_len + 1),
-                   .groups = NEW_ARRAY(uint32_t, of->bin_len / GROUP + 1)};
+                   .groups = NEW_ARRAY(uint32_t, of->bin_len / GROUP + 1),
+                   .group_len = of->bin_len / GROUP + 1};
 }
 
 static void drawn_clear(Drawn *drawn)
 {
     drawn->over = drawn->under = 0;
-    drawn->total = 0;
     memset(drawn->counts, 0, drawn->of->bin_len * sizeof *drawn->counts);
-    memset(drawn->groups, 0, (drawn->of->bin_len / GROUP + 1) * sizeof *drawn->groups);
+    memset(drawn->groups, 0, drawn->group_len * sizeof *drawn->groups);
 }
 
+// Most of the time of all statistics passes here.
 static void drawn_add(Drawn *drawn, const Sample *sample, size_t slice)
 {
+    const uint32_t *bin = sample->bin, *count = sample->count;
+    uint32_t *counts = drawn->counts, *groups = drawn->groups;
+
     if (drawn->of->percent < 0) {
         drawn->over += sample->over[slice];
         drawn->under += sample->under[slice];
         return;
     }
-    for (uint32_t i = sample->from[slice]; i < sample->from[slice + 1]; i++) {
-        drawn->counts[sample->bin[i]] += sample->count[i];
-        drawn->groups[sample->bin[i] / GROUP] += sample->count[i];
-        drawn->total += sample->count[i];
+    for (uint32_t i = sample->from[slice], end = sample->from[slice + 1]; i < end; i++) {
+        counts[bin[i]] += count[i];
+        groups[bin[i] / GROUP] += count[i];
     }
 }
 
@@ -59,11 +62,15 @@ static double drawn_value(const Drawn *drawn)
     if (drawn->of->percent < 0) {
         return drawn->under > 0 ? drawn->over / drawn->under : NAN;
     }
-    uint64_t rank = (uint64_t)ceil(drawn->of->percent / 100 * (double)drawn->total), seen = 0;
-    if (drawn->total == 0) {
+    uint64_t total = 0, seen = 0;
+    size_t group = 0;
+    for (size_t i = 0; i < drawn->group_len; i++) {
+        total += drawn->groups[i];
+    }
+    if (total == 0) {
         return NAN;
     }
-    size_t group = 0;
+    uint64_t rank = (uint64_t)ceil(drawn->of->percent / 100 * (double)total);
     for (rank = rank < 1 ? 1 : rank; seen + drawn->groups[group] < rank; group++) {
         seen += drawn->groups[group];
     }
