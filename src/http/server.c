@@ -3,7 +3,9 @@
 // Traps of the library (0.9.75), each with a test: an answer queued in the first call of the access
 // handler closes the connection afterwards, so that is done only to refuse; it accepts both lengths
 // and two hosts, cuts a target at a NUL and reads on behind one in the head, and botches folded
-// header lines (head.c); its timeouts spin (connection_pool.c).
+// header lines (head.c); its timeouts spin (connection_pool.c). No option of it changes that it
+// sends the head of its own answer to a Content-Length that is none twice before it closes, nor
+// that it wipes a connection's memory after each request (0.6 us for 64 KB).
 #include "http/exchange.h"
 #include "http/listen.h"
 
