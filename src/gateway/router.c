@@ -214,6 +214,13 @@ static size_t operation_of(const Collection *of, char op)
     die("collection %s: unknown operation '%c'", of->table, op);
 }
 
+// Records that stand for themselves: unique keys, foreign keys, the version and a lock on the row
+// are all they need. What a hook looks at beside the record would need more.
+static bool is_plain(const Collection *of)
+{
+    return !of->before_write && !of->after_write && !of->before_delete && !of->put_creates;
+}
+
 static void add_collection(const Compiling *at, const Collection *of)
 {
     const char *one = of->path ? str_z(str_fmt("%s/{id}", of->path)) : NULL;
@@ -228,6 +235,7 @@ static void add_collection(const Compiling *at, const Collection *of)
             .handler = of->is_spring ? operations[i].spring : operations[i].handler,
             .permission = stem_name(of, own, operations[i].permission),
             .takes_any_body = of->is_spring,
+            .locks_rows = operations[i].kind == WRITE && is_plain(of),
             .collection = of,
         };
         add_route(at, route);

@@ -211,7 +211,7 @@ Err *queue_reorder_of_instance(Req *req)
     Str id = req_param(req, 0);
 
     TRY(feature_must_be(req, true));
-    TRY(tx_get(req->tx, &instances, id, &instance));
+    TRY(tx_get_locked(req->tx, &instances, id, &instance));
     if (!instance) {
         return err_text(404, "Instance record with ID \"" STR_FMT "\" cannot be found",
                         STR_ARG(id));

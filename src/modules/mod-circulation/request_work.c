@@ -139,7 +139,10 @@ static Err *find_instance(RequestWork *work)
         work->instance = work->item->instance;
         return NULL;
     }
-    TRY(find_record(work->tx, &instances, id, &read));
+    // Its copies, their loans and its queue are looked at next: they hang on the title.
+    if (uuid_is_uuid_shaped(id)) {
+        TRY(tx_get_locked(work->tx, &instances, id, &read));
+    }
     work->instance = read;
     return NULL;
 }

@@ -226,8 +226,9 @@ static Err *cost_records_cancel(Tx *tx, Str loan_id, bool *changed)
 {
     Docs records = {0};
 
-    TRY(tx_where(tx, &actual_cost_records, "loan_id = $1 and status = 'open'",
-                 ARGS(A_TEXT(str_lower(loan_id))), &records));
+    Str lock = tx_locking(tx, "actual_cost_record");
+    Str where = str_fmt("loan_id = $1 and status = 'open' order by id" STR_FMT, STR_ARG(lock));
+    TRY(tx_where(tx, &actual_cost_records, where.at, ARGS(A_TEXT(str_lower(loan_id))), &records));
     for (size_t i = 0; i < records.len; i++) {
         Json *old = json_copy(records.at[i]);
         json_set_str(records.at[i], "status", S("Cancelled"));
@@ -247,7 +248,7 @@ Err *lost_fees_refund(Tx *tx, const LostFeeRefund *refund, bool *refunded)
     if (!interval_allows(refund)) {
         return NULL;
     }
-    TRY(accounts_of_loan(tx, json_str(refund->loan, "id"), &all));
+    TRY(accounts_of_loan_locked(tx, json_str(refund->loan, "id"), &all));
     size_t n = accounts_to_undo(refund, &all, undone);
     for (size_t i = 0; i < n; i++) {
         TRY(undo(tx, refund, undone[i]));

@@ -5,6 +5,8 @@
 #include "modules/mod-feesfines/properties.h"
 #include "modules/mod-inventory-storage/collections.h"
 
+#include "base/sort.h"
+
 enum {
     CHUNK = 500,
     CHUNK_BYTES_MAX = 64 * 1024 * 1024,
@@ -234,6 +236,28 @@ static bool is_repeated(const AccountAction *action, Str id)
     return false;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+    return str_cmp(*(const Str *)a, *(const Str *)b);
+}
+
+// By id, whatever order they are named in: of two who act on the same accounts one waits for the
+// other, not each for the other.
+static Err *accounts_lock(Tx *tx, const Json *ids)
+{
+    StrList sorted = {0};
+
+    JSON_EACH(id, ids)
+    {
+        str_list_add(&sorted, str_lower(json_scalar_text(id)));
+    }
+    sort_array(sorted.at, sorted.len, sizeof *sorted.at, compare_ids);
+    for (size_t i = 0; i < sorted.len; i++) {
+        TRY(tx_lock(tx, &accounts, sorted.at[i]));
+    }
+    return NULL;
+}
+
 static Err *accounts_read(Req *req, Request *request)
 {
     const Json *ids = json_get(request->body, "accountIds");
@@ -244,6 +268,7 @@ static Err *accounts_read(Req *req, Request *request)
     if (!request->is_bulk) {
         return account_read(req, request, req_param(req, 0));
     }
+    TRY(accounts_lock(req->tx, ids));
     JSON_EACH(id, ids)
     {
         if (!is_repeated(&request->action, json_scalar_text(id))) {

@@ -58,6 +58,24 @@ Err *accounts_of_loan(Tx *tx, Str loan_id, Docs *out)
                     ARGS(A_TEXT(str_lower(loan_id))), out);
 }
 
+static Err *ignore_row(const Row *row, void *context)
+{
+    (void)row, (void)context;
+    return NULL;
+}
+
+Err *accounts_of_loan_locked(Tx *tx, Str loan_id, Docs *out)
+{
+    Str lock = tx_locking(tx, "accounts");
+
+    if (lock.len) {
+        Str sql = str_fmt("select id from accounts where loan_id = $1 order by id" STR_FMT,
+                          STR_ARG(lock));
+        TRY(tx_rows(tx, sql.at, ARGS(A_TEXT(str_lower(loan_id))), ignore_row, NULL));
+    }
+    return accounts_of_loan(tx, loan_id, out);
+}
+
 Err *accounts_open_of_loan(Tx *tx, Str loan_id, Docs *out)
 {
     METER("mod-feesfines");

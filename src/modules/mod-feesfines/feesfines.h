@@ -33,6 +33,8 @@ void money_set(Json *doc, const char *path, Money money); // as a JSON number
 // Accounts (accounts.c)
 
 WARN_UNUSED Err *accounts_of_loan(Tx *tx, Str loan_id, Docs *out);
+// To change them: nobody else does meanwhile.
+WARN_UNUSED Err *accounts_of_loan_locked(Tx *tx, Str loan_id, Docs *out);
 WARN_UNUSED Err *accounts_open_of_loan(Tx *tx, Str loan_id, Docs *out);
 
 // What remains to be paid, per loan; loans without open account are left out.

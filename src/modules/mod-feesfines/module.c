@@ -29,12 +29,13 @@ static const Collection *const fees[] = {
      account_action,                                                                               \
      .permission = "accounts." name ".post",                                                       \
      .later_permission = "feesfines.accounts." name ".post",                                       \
-     .is_idempotent = (kind) == WRITE},                                                            \
+     .is_idempotent = (kind) == WRITE,                                                             \
+     .locks_rows = (kind) == WRITE},                                                               \
     {                                                                                              \
         POST, "/accounts-bulk/" name, kind, account_action,                                        \
             .permission = "accounts." name ".post",                                                \
             .later_permission = "feesfines.accounts-bulk." name ".post",                           \
-            .is_idempotent = (kind) == WRITE                                                       \
+            .is_idempotent = (kind) == WRITE, .locks_rows = (kind) == WRITE                        \
     }
 
 static const Route fee_routes[] = {

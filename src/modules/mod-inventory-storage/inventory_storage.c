@@ -21,12 +21,12 @@ static Err *take_context(const Row *row, void *context)
     "join holdings_record h on h.id = i.holdings_record_id "                                       \
     "join instance n on n.id = h.instance_id where "
 
-// Who writes has the item and its title for themselves: what is lent and who waits for it hang on
-// them.
+// Who writes has the title and the item for themselves: what is lent and who waits for it hang on
+// them. The title first, as a request for any copy of it does.
 static Err *context_read(Tx *tx, const char *sql, Str value, ItemContext *out)
 {
     *out = (ItemContext){0};
-    return tx_rows(tx, str_fmt("%s" STR_FMT, sql, STR_ARG(tx_locking(tx, "i, n"))).at,
+    return tx_rows(tx, str_fmt("%s" STR_FMT, sql, STR_ARG(tx_locking(tx, "n, i"))).at,
                    ARGS(A_TEXT(value)), take_context, out);
 }
 
