@@ -136,6 +136,12 @@ class Cluster:
     def drop(self, name):
         self.sql(f"drop database {name} with (force)")
 
+    def admit(self, network):
+        """Lets everybody of these addresses in, as those of this machine are."""
+        with open(self.data / "pg_hba.conf", "a", encoding="utf-8") as rules:
+            rules.write(f"host all all {network} trust\nhost replication all {network} trust\n")
+        self.sql("select pg_reload_conf()")
+
     def take_over(self, other, name, copy):
         """A copy of another cluster's database."""
         dump = other.run("pg_dump", "-h", other.folder, "-p", other.port, "-U", ROLE, "-d", name)
@@ -162,9 +168,7 @@ class Cluster:
     def kill(self):
         """All its processes at once, as when the machine goes."""
         if self.process and self.process.poll() is None:
-            children = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True,
-                                      text=True, check=False).stdout.split()
-            for pid in [self.process.pid, *map(int, children)]:
+            for pid in self._processes():
                 try:
                     os.kill(pid, signal.SIGKILL)
                 except ProcessLookupError:
@@ -172,6 +176,20 @@ class Cluster:
             self.process.wait()
             # A new server refuses to start while the old one's memory is in use.
             (self.data / "postmaster.pid").unlink(missing_ok=True)
+
+    def _processes(self):
+        children = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True,
+                                  text=True, check=False).stdout.split()
+        return [self.process.pid, *map(int, children)]
+
+    def sleep(self):
+        """It takes calls still, as the kernel does that for it, and answers none."""
+        for pid in self._processes():
+            os.kill(pid, signal.SIGSTOP)
+
+    def wake(self):
+        for pid in self._processes():
+            os.kill(pid, signal.SIGCONT)
 
     def close(self):
         for other in self.followers:

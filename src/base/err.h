@@ -28,6 +28,8 @@ struct Err {
     int status;
     bool is_json;    // errors[] body; otherwise the message alone as text/plain
     bool may_repeat; // two transactions met: done again at once the same work may succeed
+    // Nothing of the transaction is stored, and the reason is this node's: another one may do it.
+    bool other_node_may;
     Str message;
     Str code; // empty: the member is left out
     Str type; // empty: the member is left out

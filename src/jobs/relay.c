@@ -166,7 +166,8 @@ static Err *batch_failed(Db *db, Batch *batch, Err *err)
         state->limit = batch->count / 2;
         return NULL;
     }
-    if (++state->attempts < ATTEMPTS_MAX) {
+    // A database that is away is no fault of the event.
+    if (err->other_node_may || ++state->attempts < ATTEMPTS_MAX) {
         return err;
     }
     batch->error = err->message;

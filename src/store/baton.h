@@ -25,5 +25,7 @@ typedef struct {
 
 void baton_init(Baton *baton);
 void baton_take(Baton *baton, int queue);
+// False: it did not come within so many milliseconds.
+bool baton_take_within(Baton *baton, int queue, int ms);
 void baton_pass(Baton *baton);
 bool baton_is_wanted(Baton *baton, int queue);

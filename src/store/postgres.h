@@ -59,6 +59,7 @@ typedef struct PgConn {
     bool is_bad;          // to be closed instead of used again
     bool in_transaction;
     int64_t used_ns;
+    int answer_limit_s;      // after that long without an answer it is lost; 0 = never
     char transaction_id[24]; // of the open WRITE transaction, "" = not known
     char server_run[128];    // which run of which server: transaction ids mean nothing elsewhere
 
@@ -101,6 +102,8 @@ struct PgPool {
     pthread_cond_t free;  // a connection came back or was closed
     int open, max, waiting;
     PgConnList idle, used;
+    int64_t lost_ns;      // when a connection broke: older idle ones are not used again
+    _Atomic bool is_away; // the last attempt to connect failed
 };
 
 // Keep-alives are the URL's, or ours.
@@ -162,6 +165,8 @@ bool pg_together_pause(Tx *tx, bool pauses);
 // The client's text for a failed statement; its details go to the log.
 Err *pg_err(const PGresult *result, const char *sql);
 Err *pg_err_lost(PGconn *pg, const char *doing);
+// The same, when nothing new is to be logged.
+Err *pg_err_away(void);
 // True if the work may succeed when it is done again at once (decision 49).
 bool pg_is_conflict(const PGresult *result);
 bool pg_violation(const PGresult *result, Violation *out);
@@ -203,6 +208,8 @@ typedef struct {
 
 WARN_UNUSED Err *pg_news_start(PostgresStore *store);
 void pg_news_stop(PostgresStore *store);
+// It looks at once whether the database is there.
+void pg_news_wake(PostgresStore *store);
 // Before a commit: counts what other nodes keep in memory; false if there is nothing to tell.
 bool pg_changes_send(Tx *tx);
 // After it.

@@ -18,13 +18,28 @@
 enum {
     POOL_WAIT_S = 5,
     POOL_MAX = 20,
+    ANSWER_GRACE_S = 5, // beyond what the server gives a statement itself
 };
 
 static const size_t SENT_ARENA_LIMIT = (size_t)256 * 1024 * 1024;
 
 const PgPatience pg_patience = {"5", "10000"}, pg_impatience = {"2", "3000"};
 
-// What the URL says wins.
+static void quiet(void *context, const char *message)
+{
+    (void)context;
+    log_line(LOG_DEBUG, "store", "%s", message);
+}
+
+// The same at the server's end: what a node that is cut off has locked must not stay locked. The
+// second is unknown to version 13 and to servers that cannot do it; then the end of the statement
+// shows it.
+static const char SERVER_NOTICES[] =
+    "set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3; "
+    "set tcp_user_timeout = 10000; commit; set client_connection_check_interval = 2000";
+
+// A peer that went without a word is noticed by either end within ten seconds, or three: by what
+// was sent and never confirmed, or by asking a silent one. What the URL says wins.
 PGconn *pg_connect(Str url, const PgPatience *patience)
 {
     const char *const names[] = {"connect_timeout",
@@ -35,10 +50,15 @@ PGconn *pg_connect(Str url, const PgPatience *patience)
                                  "application_name",
                                  "dbname",
                                  NULL};
-    const char *const values[] = {patience->connect_s, "30",     "5",    "3",
+    const char *const values[] = {patience->connect_s, "3",      "2",    "3",
                                   patience->answer_ms, "octavo", url.at, NULL};
+    PGconn *pg = PQconnectdbParams(names, values, 1);
 
-    return PQconnectdbParams(names, values, 1);
+    if (PQstatus(pg) == CONNECTION_OK) {
+        PQsetNoticeProcessor(pg, quiet, NULL);
+        PQclear(PQexec(pg, SERVER_NOTICES));
+    }
+    return pg;
 }
 
 // Settings are statements, not start options: a balancer of connections may refuse those.
@@ -46,7 +66,7 @@ static const char SETTINGS[] =
     "set client_encoding = 'UTF8'; set standard_conforming_strings = on; set datestyle = 'ISO'; "
     "set client_min_messages = warning; set jit = off; set extra_float_digits = 1; "
     "set cursor_tuple_fraction = 1; "
-    "set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '60s'; "
+    "set idle_in_transaction_session_timeout = '20s'; "
     "set search_path = pg_catalog; "
     // A server that crashed, or a standby that was promoted, may give an id again that was given to
     // a transaction it never heard of. After a crash the statistics are new, after a promotion the
@@ -55,16 +75,15 @@ static const char SETTINGS[] =
     "pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end) "
     "from pg_stat_bgwriter";
 
-static void quiet(void *context, const char *message)
-{
-    (void)context;
-    log_line(LOG_DEBUG, "store", "%s", message);
-}
-
 static bool set_up(PgConn *conn)
 {
-    PQsetNoticeProcessor(conn->pg, quiet, NULL);
-    PGresult *result = PQexec(conn->pg, SETTINGS);
+    const StoreOptions *options = &conn->store->store->options;
+    char settings[sizeof SETTINGS + 128];
+
+    snprintf(settings, sizeof settings,
+             "set statement_timeout = '%ds'; set lock_timeout = '%ds'; %s",
+             options->statement_limit_s, options->lock_limit_s, SETTINGS);
+    PGresult *result = PQexec(conn->pg, settings);
     bool is_set = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1;
 
     if (is_set) {
@@ -72,6 +91,15 @@ static bool set_up(PgConn *conn)
     }
     PQclear(result);
     return is_set && PQenterPipelineMode(conn->pg);
+}
+
+// How long an answer may take until the server counts as lost; 0: for ever. It ends a statement
+// itself before that, if it can.
+static int answer_limit_s(const PostgresStore *store)
+{
+    int limit_s = store->store->options.statement_limit_s;
+
+    return limit_s ? limit_s + ANSWER_GRACE_S : 0;
 }
 
 static Err *conn_open(PgPool *pool, PgConn **out)
@@ -82,6 +110,7 @@ static Err *conn_open(PgPool *pool, PgConn **out)
         die("out of memory");
     }
     conn->store = pool->store;
+    conn->answer_limit_s = answer_limit_s(pool->store);
     conn->arena = arena_new(SENT_ARENA_LIMIT);
     conn->pg = pg_connect(pool->url, pool->patience);
     if (PQstatus(conn->pg) != CONNECTION_OK || !set_up(conn)) {
@@ -89,6 +118,7 @@ static Err *conn_open(PgPool *pool, PgConn **out)
         pg_conn_close(conn);
         return err;
     }
+    pool->is_away = false;
     *out = conn;
     return NULL;
 }
@@ -220,9 +250,21 @@ static void used_close(PgPool *pool, PgConn *conn)
     pg_conn_close(conn);
 }
 
+// While the database is away nobody waits for it but the thread of news, which tries again and
+// again.
 static Err *used_open(PgPool *pool, PgConn **out)
 {
-    TRY(conn_open(pool, out));
+    PostgresStore *store = pool->store;
+
+    if (pool->is_away) {
+        return pg_err_away();
+    }
+    Err *err = conn_open(pool, out);
+    if (err && pool == &store->pool) {
+        pool->is_away = true;
+        pg_news_wake(store);
+    }
+    TRY(err);
     (*out)->pool = pool;
     pthread_mutex_lock(&pool->lock);
     list_add(&pool->used, *out);
@@ -236,6 +278,7 @@ Err *pg_pool_take(PgPool *pool, const PostgresDb *db, PgConn **out)
 
     pthread_mutex_lock(&pool->lock);
     bool has_place = place_wait(pool, db, &conn);
+    bool is_trusted = conn && conn->used_ns > pool->lost_ns;
     pthread_mutex_unlock(&pool->lock);
     if (!has_place && !pool->wait_s) {
         *out = NULL;
@@ -244,7 +287,7 @@ Err *pg_pool_take(PgPool *pool, const PostgresDb *db, PgConn **out)
     if (!has_place) {
         return err_text(503, "All %d connections to the database are in use, try again", pool->max);
     }
-    if (conn && !is_alive(conn)) {
+    if (conn && !(is_trusted && is_alive(conn))) {
         used_close(pool, conn);
         conn = NULL;
     }
@@ -255,6 +298,7 @@ Err *pg_pool_take(PgPool *pool, const PostgresDb *db, PgConn **out)
             return err;
         }
     }
+    conn->answer_limit_s = answer_limit_s(pool->store);
     show_tables_of(conn, db);
     *out = conn;
     return NULL;
@@ -265,12 +309,16 @@ void pg_pool_give(PgConn *conn)
     PgPool *pool = conn->pool;
 
     pg_failure_clear(conn);
+    conn->used_ns = clock_ns();
     if (conn->is_bad) {
+        // Those that lie idle are most likely lost, too, and each would have to find out.
+        pthread_mutex_lock(&pool->lock);
+        pool->lost_ns = conn->used_ns;
+        pthread_mutex_unlock(&pool->lock);
         used_close(pool, conn);
         place_free(pool);
         return;
     }
-    conn->used_ns = clock_ns();
     pthread_mutex_lock(&pool->lock);
     list_remove(&pool->used, conn);
     list_add(&pool->idle, conn);

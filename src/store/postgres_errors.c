@@ -56,6 +56,7 @@ Err *pg_err(const PGresult *result, const char *sql)
              "database error %s (%.200s): %s", state, sql, PQresultErrorMessage(result));
     Err *err = err_text(meaning->status, "%s", meaning->text);
     err->may_repeat = pg_is_conflict(result);
+    err->other_node_may = meaning->text == AWAY;
     return err;
 }
 
@@ -63,7 +64,15 @@ Err *pg_err_lost(PGconn *pg, const char *doing)
 {
     log_line(LOG_ERROR, "store", "the database cannot be reached (%.200s): %s", doing,
              pg ? PQerrorMessage(pg) : "");
-    return err_text(503, "%s", AWAY);
+    return pg_err_away();
+}
+
+Err *pg_err_away(void)
+{
+    Err *err = err_text(503, "%s", AWAY);
+
+    err->other_node_may = true;
+    return err;
 }
 
 static Str field(const PGresult *result, int code)

@@ -21,7 +21,7 @@
 
 enum {
     LOOK_EVERY_MS = 5000,
-    OPEN_AGAIN_MS = 1000,
+    OPEN_AGAIN_MS = 250,
     LEADER_KEY = 0x6f637461,
     NEWS_MAX = 256, // collections whose change is told at once
 };
@@ -288,7 +288,9 @@ static void *news_run(void *context)
     PgNews *news = context;
 
     while (!news->stops) {
-        if (connect_again(news)) {
+        bool is_there = connect_again(news);
+        news->store->pool.is_away = !is_there;
+        if (is_there) {
             tell_all(news);
             PQconsumeInput(news->pg);
             hear_all(news);
@@ -320,6 +322,11 @@ Err *pg_news_start(PostgresStore *store)
         return err_text(500, "No thread for news between nodes");
     }
     return NULL;
+}
+
+void pg_news_wake(PostgresStore *store)
+{
+    wake(&store->news);
 }
 
 void pg_news_stop(PostgresStore *store)

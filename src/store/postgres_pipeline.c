@@ -6,7 +6,10 @@
 #include "store/postgres.h"
 
 #include "base/die.h"
+#include "base/log.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -162,10 +165,41 @@ static void sent_failed(PgConn *conn, Sent *sent, PGresult *result)
     conn->failed_sent = sent;
 }
 
+// Until the next answer is here whole; false if it does not come in time or the connection broke.
+// libpq's own functions would wait for ever: for a server that hangs, or a network that lost what
+// it had taken over.
+static bool answer_wait(PgConn *conn)
+{
+    int64_t until_ns = clock_ns() + (int64_t)conn->answer_limit_s * 1000000000;
+    struct pollfd poll_for = {.fd = PQsocket(conn->pg), .events = POLLIN};
+
+    if (conn->answer_limit_s && PQflush(conn->pg) < 0) {
+        return false;
+    }
+    while (conn->answer_limit_s && PQisBusy(conn->pg)) {
+        int64_t left_ms = (until_ns - clock_ns()) / 1000000;
+        int ready = left_ms > 0 ? poll(&poll_for, 1, (int)left_ms) : 0;
+        if (ready == 0) {
+            log_line(LOG_ERROR, "store", "no answer of the database for %d s",
+                     conn->answer_limit_s);
+            return false;
+        }
+        if (ready < 0 ? errno != EINTR : !PQconsumeInput(conn->pg)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static PGresult *answer_next(PgConn *conn)
+{
+    return answer_wait(conn) ? PQgetResult(conn->pg) : NULL;
+}
+
 // One statement's answer and the NULL behind it; false if the connection is lost.
 static bool answer_take(PgConn *conn, Sent *sent, PGresult **last)
 {
-    PGresult *result = PQgetResult(conn->pg);
+    PGresult *result = answer_next(conn);
 
     if (!result) {
         return false;
@@ -176,7 +210,7 @@ static bool answer_take(PgConn *conn, Sent *sent, PGresult **last)
         return status == PGRES_PIPELINE_SYNC;
     }
     bool is_lost = PQstatus(conn->pg) != CONNECTION_OK;
-    PGresult *end = is_lost ? NULL : PQgetResult(conn->pg);
+    PGresult *end = is_lost ? NULL : answer_next(conn);
     if (end) {
         PQclear(end);
         PQclear(result);

@@ -15,8 +15,9 @@
 #include <time.h>
 
 enum {
+    BATON_WAIT_MS = 10000,
     ASK_AGAIN_MS = 250,
-    ASK_TIMES = 40, // ten seconds
+    ASK_FOR_S = 10,
 };
 
 static const char UNDONE[] = "The transaction was undone; nothing was stored";
@@ -41,8 +42,11 @@ Err *pg_begin(Tx *tx)
     if (has_writer_of == db) {
         die("a thread began a second WRITE transaction inside its first");
     }
-    if (!tx->locks_rows) {
-        baton_take(&db->baton, tx->is_batch ? QUEUE_BATCH : QUEUE_INTERACTIVE);
+    if (!tx->locks_rows && tx->is_batch) {
+        baton_take(&db->baton, QUEUE_BATCH);
+    } else if (!tx->locks_rows &&
+               !baton_take_within(&db->baton, QUEUE_INTERACTIVE, BATON_WAIT_MS)) {
+        return err_text(503, "The database is busy, try again");
     }
     has_writer_of = db;
     return NULL;
@@ -74,6 +78,10 @@ static void begin_send(Tx *tx, TxKind kind)
         return;
     }
     pg_send_control(conn, "begin");
+    if (tx->takes_long) {
+        pg_send_control(conn, "set local statement_timeout = 0");
+        conn->answer_limit_s = 0;
+    }
     pg_send_statement(conn, SENT_BEGIN,
                       tx->locks_rows
                           ? "select pg_advisory_xact_lock_shared($1), pg_current_xact_id()::text"
@@ -271,18 +279,19 @@ static Fate fate_read(PgConn *conn, const char *transaction_id)
 static Fate fate_ask(const PgConn *lost)
 {
     Fate fate = UNKNOWN;
-    bool is_same_run = true;
+    bool is_same_run = lost->transaction_id[0] != '\0';
+    int64_t until_ns = clock_ns() + (int64_t)ASK_FOR_S * 1000000000;
 
-    for (int i = 0; lost->transaction_id[0] && i < ASK_TIMES && fate == UNKNOWN && is_same_run;
-         i++) {
+    while (fate == UNKNOWN && is_same_run && clock_ns() < until_ns) {
         PgConn *conn = NULL;
-        if (i) {
-            nanosleep(&(struct timespec){.tv_nsec = (long)ASK_AGAIN_MS * 1000000}, NULL);
-        }
         if (!pg_conn_open(lost->store, &conn)) {
+            conn->answer_limit_s = ASK_FOR_S / 2;
             is_same_run = strcmp(conn->server_run, lost->server_run) == 0;
             fate = is_same_run ? fate_read(conn, lost->transaction_id) : UNKNOWN;
             pg_conn_close(conn);
+        }
+        if (fate == UNKNOWN && is_same_run) {
+            nanosleep(&(struct timespec){.tv_nsec = (long)ASK_AGAIN_MS * 1000000}, NULL);
         }
     }
     return fate;
@@ -292,6 +301,7 @@ static Err *commit_lost(Tx *tx)
 {
     PgConn *conn = tx->conn;
     Fate fate = fate_ask(conn);
+    Err *err = NULL;
 
     log_line(LOG_WARN, "store", "the connection broke in a commit; transaction %s %s",
              conn->transaction_id,
@@ -302,7 +312,9 @@ static Err *commit_lost(Tx *tx)
     case COMMITTED:
         return NULL;
     case ABORTED:
-        return err_text(503, "The database was interrupted; nothing was stored, try again");
+        err = err_text(503, "The database was interrupted; nothing was stored, try again");
+        err->other_node_may = true;
+        return err;
     default:
         return err_text(503,
                         "The database was interrupted; whether the data are stored is not known");

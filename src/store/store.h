@@ -148,17 +148,19 @@ struct Collection {
 // Store and databases
 
 typedef struct {
-    Str dir;             // data directory of the embedded backend; or
-    Str url;             // postgres://... of the other one
-    int64_t cache_bytes; // page caches of writers and record caches together
-    int readers_max;     // reader connections for all tenants together
-    int connections;     // to each server of the other backend, for all tenants; 0 = 20
-    Str replicas;        // URLs of its read replicas, by commas
-    bool faults;         // debug build: the fault layer stands under the database files
-    int read_limit_ms;   // what a snapshot may be read, or one query of a writer: 503; 0 = no end
-    int idle_close_ms;   // a database not used for so long closes its files; 0 = 60,000
-    bool beside_server;  // reads and backups only, while another process serves the directory
-    bool is_building;    // worth nothing until it is complete: nothing is synced, memory is used
+    Str dir;               // data directory of the embedded backend; or
+    Str url;               // postgres://... of the other one
+    int64_t cache_bytes;   // page caches of writers and record caches together
+    int readers_max;       // reader connections for all tenants together
+    int connections;       // to each server of the other backend, for all tenants; 0 = 20
+    Str replicas;          // URLs of its read replicas, by commas
+    int statement_limit_s; // of one statement there, and
+    int lock_limit_s;      // of its waiting for a lock: 503; 0 = no end
+    bool faults;           // debug build: the fault layer stands under the database files
+    int read_limit_ms;     // what a snapshot may be read, or one query of a writer: 503; 0 = no end
+    int idle_close_ms;     // a database not used for so long closes its files; 0 = 60,000
+    bool beside_server;    // reads and backups only, while another process serves the directory
+    bool is_building;      // worth nothing until it is complete: nothing is synced, memory is used
 } StoreOptions;
 
 // True: a READ may lag (TxOptions).
@@ -180,6 +182,11 @@ bool db_change(const Db *db, uint64_t *out);
 // Adds tables, columns and indexes that the collections need and lacks; refills side columns whose
 // descriptor changed. Idempotent.
 WARN_UNUSED Err *db_migrate(Db *db, const Collection *const *collections, size_t n);
+#ifdef OCTAVO_HOOKS
+// From now on the program is its own next version, whose descriptor has one side column more:
+// "table:column:path". Before anything else.
+void store_plays_next_version(Str text);
+#endif
 // Makes collections known to the process, so that deleting a record finds what references it.
 // db_migrate does it too. Two collections with one table must share their `fields`.
 void store_register(const Collection *const *collections, size_t n);
@@ -223,6 +230,8 @@ typedef struct {
     bool is_batch; // waits behind interactive writers; at most ~100 documents per transaction
     Time now;      // 0 = the clock; stamps metadata
     Str user_id;   // acting user for metadata; "" = none
+    // Tables are made, filled or loaded: its statements may take as long as they need.
+    bool takes_long;
     // WRITE that locks the rows its decisions hang on (tx_lock, tx_locking): where several may
     // write at once it runs beside others of that kind. Without it nobody else writes meanwhile.
     bool locks_rows;
@@ -238,6 +247,8 @@ WARN_UNUSED Err *tx_begin(Db *db, const TxOptions *options, Tx **out);
 // Returns after the data are on the disk (group commit). On an error everything is rolled back.
 WARN_UNUSED Err *tx_commit(Tx *tx);
 void tx_rollback(Tx *tx);
+// How often this thread has stored something, or may have.
+uint64_t tx_commits_of_thread(void);
 // Begins, works, commits; rolls back if work fails.
 WARN_UNUSED Err *tx_run(Db *db, const TxOptions *options, Err *(*work)(Tx *tx, void *context),
                         void *context);

@@ -230,6 +230,7 @@ Err *tx_begin(Db *db, const TxOptions *options, Tx **out)
     tx->backend = db->store->backend;
     tx->kind = options->kind;
     tx->is_batch = options->is_batch;
+    tx->takes_long = options->takes_long;
     tx->locks_rows = options->locks_rows;
     tx->now = options->now ? options->now : time_now();
     tx->user_id = options->user_id;
@@ -269,6 +270,14 @@ static void tx_end(Tx *tx)
     }
 }
 
+// Of the thread, that wrote: what it did before is not undone by the end of its last transaction.
+static _Thread_local uint64_t commits_of_thread;
+
+uint64_t tx_commits_of_thread(void)
+{
+    return commits_of_thread;
+}
+
 Err *tx_commit(Tx *tx)
 {
     Err *err = tx->kind == WRITE ? outbox_flush(tx) : NULL;
@@ -282,6 +291,9 @@ Err *tx_commit(Tx *tx)
         meter_wait(PHASE_COMMIT, begun);
     } else {
         err = tx->backend->commit(tx);
+    }
+    if (tx->has_changed && !(err && err->other_node_may)) {
+        commits_of_thread++;
     }
     tx_end(tx);
     return err;

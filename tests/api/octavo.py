@@ -35,6 +35,8 @@ class Server:
         self.store = store or self._new_store()
         self._drops_store = store is None and self.store[0] == "--database"
         self.options = ["--login.rounds=100", "--test.hooks=on", *options]
+        self.before = []  # what stands before the command
+        self.admin = "127.0.0.1:0"
         self.process = None
         self.log = []
 
@@ -53,8 +55,8 @@ class Server:
 
     def start(self):
         self.process = subprocess.Popen(
-            [program(), "serve", *self.store, "--http.listen=127.0.0.1:0",
-             "--admin.listen=127.0.0.1:0", *self.options],
+            [*self.before, program(), "serve", *self.store, "--http.listen=127.0.0.1:0",
+             f"--admin.listen={self.admin}", *self.options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         threading.Thread(target=self._read_log, daemon=True).start()
         first = self.process.stdout.readline()

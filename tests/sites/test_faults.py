@@ -61,7 +61,7 @@ def test_a_killed_database_comes_back_with_everything(own_cluster, nodes):
     octavo.wait_until(lambda: not desk.nodes[0].serves())
     own_cluster.start()
     recovers(load, time.monotonic())
-    assert all(node.serves() for node in desk.nodes)
+    octavo.wait_until(lambda: all(node.serves() for node in desk.nodes), RECOVERY_S)
     load.stop().must_be_kept(desk)
     must_be_whole(own_cluster.place)
 

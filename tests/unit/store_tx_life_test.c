@@ -290,6 +290,33 @@ static void a_query_without_end_is_stopped_and_harms_nobody(void **state)
     assert_int_equal(counter(world, "a"), 1);
 }
 
+static void a_statement_that_takes_too_long_is_given_up_unless_it_may(void **state)
+{
+    World *world = *state;
+    StoreOptions options = test_store_options(world->dir);
+    Tx *tx = NULL;
+
+    if (test_is_embedded()) {
+        return; // its statements end by read_limit_ms
+    }
+    log_set(LOG_OFF, false);
+    store_close(world->store);
+    options.statement_limit_s = 1;
+    assert_ok(store_open(&options, &world->store));
+    assert_ok(db_open(world->store, S("diku"), false, &world->db));
+    for (int may = 0; may <= 1; may++) {
+        assert_ok(tx_begin(world->db, &(TxOptions){.kind = WRITE, .takes_long = may}, &tx));
+        Err *err = tx_rows(tx, "select pg_sleep(1.5)", NO_ARGS, ignore_row, NULL);
+        if (may) {
+            assert_ok(err);
+            assert_ok(tx_commit(tx));
+        } else {
+            assert_err(err, 503, "The database is busy, try again");
+            tx_rollback(tx);
+        }
+    }
+}
+
 static void a_callback_may_run_the_same_statement(void **state)
 {
     World *world = *state;
@@ -318,6 +345,7 @@ int main(void)
         TEST(statements_and_round_trips_are_counted),
         TEST(like_tells_cases_apart_and_parameters_repeat),
         TEST(a_query_without_end_is_stopped_and_harms_nobody),
+        TEST(a_statement_that_takes_too_long_is_given_up_unless_it_may),
         TEST(a_callback_may_run_the_same_statement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,128 @@
+"""What waits for somebody who does not come is answered all the same: locks of other programs, a
+database that hangs, a node that hangs while it holds a lock."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+from site_of_nodes import RECOVERY_S, Desk, Load, octavo, postgres
+
+LOCK_S, STATEMENT_S, GRACE_S = 2, 3, 5
+
+
+@pytest.fixture
+def own_cluster(cluster, prepared):
+    one = postgres.Cluster().make()
+    one.take_over(cluster, prepared, "library")
+    yield one
+    one.wake()
+    one.close()
+
+
+class Locked:
+    """Somebody's psql has a table for itself."""
+
+    def __init__(self, cluster, table):
+        self.process = subprocess.Popen(
+            [postgres.program("psql"), "-X", "-q", "-d", cluster.url("library")],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process.stdin.write(f"begin; lock table octavo_diku.{table}; select 1;\n")
+        self.process.stdin.flush()
+        self.process.stdout.readline()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate("rollback;\n", timeout=30)
+
+
+def answered(call):
+    """The answer, and the seconds it took."""
+    begun = time.monotonic()
+    answer = call()
+    return answer, time.monotonic() - begun
+
+
+@pytest.mark.parametrize("lock_s, statement_s", [(LOCK_S, 30), (0, STATEMENT_S)])
+def test_a_table_that_somebody_locks_is_refused_in_time_and_the_others_serve(
+        own_cluster, nodes, inputs, lock_s, statement_s):
+    [node] = nodes(own_cluster.url("library"), 1,
+                   [f"--database.lock_timeout_s={lock_s}",
+                    f"--database.statement_timeout_s={statement_s}"])
+    desk = Desk(node.url, inputs).log_in()
+    items, users = desk.list("available.csv"), desk.list("user_barcodes.csv")
+    limit_s = lock_s or statement_s
+    with Locked(own_cluster, "item"):
+        answer, took_s = answered(lambda: desk.check_out(items[0], users[0]))
+        assert answer.status_code == 503 and "busy" in answer.text, answer.text
+        assert limit_s <= took_s < limit_s + 2
+        answer, took_s = answered(lambda: desk.session.get(
+            desk.url + "/item-storage/items", headers=desk.headers, timeout=30))
+        assert answer.status_code == 503 and took_s < limit_s + 2, answer.text
+        assert answered(lambda: desk.get("/groups"))[1] < 1
+    assert desk.check_out(items[0], users[0]).status_code == 201
+    assert len(desk.loans_of(items[0])[1]) == 1
+
+
+def test_writers_behind_one_that_waits_for_a_lock_wait_no_longer(own_cluster, nodes, inputs):
+    [node] = nodes(own_cluster.url("library"), 1, ["--database.lock_timeout_s=4"])
+    desk = Desk(node.url, inputs).log_in()
+    took = []
+
+    def write(number):
+        one = desk.beside()
+        answer, seconds = answered(lambda: one.post("/tags", {"label": f"tag {number}"}))
+        took.append((answer.status_code, seconds))
+
+    with Locked(own_cluster, "tags"):
+        threads = [threading.Thread(target=write, args=(n,)) for n in range(8)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+    assert {status for status, _ in took} == {503}
+    assert max(seconds for _, seconds in took) < 20, took
+    assert desk.post("/tags", {"label": "later"}).status_code == 201
+
+
+def test_a_database_that_hangs_is_given_up_and_found_again(own_cluster, nodes, inputs):
+    [node] = nodes(own_cluster.url("library"), 1, [f"--database.statement_timeout_s={STATEMENT_S}"])
+    desk = Desk(node.url, inputs).log_in()
+    load = Load([desk.beside() for _ in range(4)], pause_s=0.1).wait(10)
+    own_cluster.sleep()
+    octavo.wait_until(lambda: len(load.refused) >= 8, 60)
+    own_cluster.wake()
+    moment = time.monotonic()
+    octavo.wait_until(lambda: load.pause_after(moment) < RECOVERY_S, RECOVERY_S + 5)
+    load.wait(10).stop()
+    assert load.silent == [] and {status for status, _ in load.refused.values()} == {503}
+    # The longest is a commit that got lost: the answer's limit, and asking what became of it.
+    assert load.longest_s < STATEMENT_S + GRACE_S + 15 + 2, load.longest_s
+    load.must_be_kept(desk)
+
+
+def test_a_node_that_hangs_with_a_lock_holds_the_others_up_for_a_while_only(
+        own_cluster, nodes, inputs):
+    hangs, other = nodes(own_cluster.url("library"), 2)
+    desk = Desk(hangs.url, inputs).log_in()
+    load = Load([desk.beside() for _ in range(4)], pause_s=0.02).wait(10)
+    for _ in range(200):
+        os.kill(hangs.process.pid, signal.SIGSTOP)
+        time.sleep(0.05)  # what the database still does for it is done
+        if own_cluster.sql("select count(*) from pg_stat_activity where "
+                           "state = 'idle in transaction' and application_name = 'octavo'") != "0":
+            break
+        os.kill(hangs.process.pid, signal.SIGCONT)
+        time.sleep(0.01)
+    else:
+        raise AssertionError("never caught it inside of a transaction")
+    there = desk.beside(other.url)
+    octavo.wait_until(lambda: there.post("/tags", {"label": "mine"}).status_code == 201, 30)
+    os.kill(hangs.process.pid, signal.SIGCONT)
+    load.wait(10).stop()
+    load.must_be_kept(desk)
