@@ -154,7 +154,11 @@ static Err *start_kafka(App *app)
 static Err *arm_fault(const Config *config, StoreOptions *options)
 {
 #ifdef OCTAVO_HOOKS
-    Str fault = config_text(config, "test.faults");
+    Str fault = config_text(config, "test.faults"),
+        field = config_text(config, "test.next_version");
+    if (field.len) {
+        store_plays_next_version(field);
+    }
     if (fault.len) {
         options->faults = true;
         return faults_arm_text(fault);
@@ -198,6 +202,9 @@ Err *command_open(const CommandLine *line, bool background, App *app)
         .cache_bytes = cache_bytes(line->config) - (int64_t)observing.buffer_bytes,
         .readers_max = READERS_MAX,
         .connections = (int)config_int(line->config, "database.connections"),
+        .statement_limit_s =
+            background ? (int)config_int(line->config, "database.statement_timeout_s") : 0,
+        .lock_limit_s = (int)config_int(line->config, "database.lock_timeout_s"),
         .read_limit_ms = background ? READ_LIMIT_MS : 0,
     };
     TRY(arm_fault(line->config, &options));

@@ -167,7 +167,7 @@ static Err *block_load(Tx *tx, void *context)
     for (size_t from = 0, to; from < block->len; from = to) {
         const Shape *shape = block->rows[from].shape;
         TableState state;
-        TRY(table_state(tx, shape->of, &state));
+        TRY(table_state_to_write(tx, shape->of, &state));
         for (to = from; to < block->len && block->rows[to].shape == shape; to++) {
             block->rows[to].values[2] = A_INT(state.filled);
         }
@@ -181,7 +181,8 @@ static Err *block_load(Tx *tx, void *context)
 // by one.
 static Err *block_store(Bulk *bulk, Block *block)
 {
-    Err *err = tx_run(bulk->db, &(TxOptions){.kind = WRITE, .is_batch = true}, block_load, block);
+    Err *err = tx_run(bulk->db, &(TxOptions){.kind = WRITE, .is_batch = true, .takes_long = true},
+                      block_load, block);
 
     if (!err) {
         bulk->loaded += (int64_t)block->len;
@@ -229,7 +230,7 @@ static void writer_failed(Bulk *bulk, const Err *err)
 static void *writer_main(void *argument)
 {
     Bulk *bulk = argument;
-    TxOptions options = {.kind = WRITE, .is_batch = true};
+    TxOptions options = {.kind = WRITE, .is_batch = true, .takes_long = true};
     Err *err = NULL;
 
     for (Block *block; !err && (block = block_wait(bulk));) {
@@ -386,7 +387,8 @@ static Err *drop_all(Tx *tx, void *context)
 Err *db_drop_indexes(Db *db, const Collection *const *collections, size_t n, bool drops_keys)
 {
     Tables tables = {collections, n, drops_keys};
-    Err *err = tx_run(db, &(TxOptions){.kind = WRITE, .is_batch = true}, drop_all, &tables);
+    Err *err = tx_run(db, &(TxOptions){.kind = WRITE, .is_batch = true, .takes_long = true},
+                      drop_all, &tables);
 
     if (err) {
         table_states_forget(db);

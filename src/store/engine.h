@@ -25,6 +25,7 @@ typedef struct Shape {
     int64_t column_hash; // of what the side columns hold; the same in every process
     int64_t word_hash;
     int64_t index_hash;     // of the indexes and unique keys
+    const char *fills;      // each side column and all words, with a hash of what they hold
     const char *sql_get;    // pk, doc by id
     const char *sql_insert; // doc, id, filled, version, side columns in order
     const char *sql_delete; // by id
@@ -82,10 +83,15 @@ typedef struct {
     bool exists;
     bool is_ready;  // every row is filled with this descriptor
     int64_t filled; // number that rows filled now carry
+    bool serves;    // its side columns answer queries
 } TableState;
 
-// 503 if the table was changed by another version of the program.
+// For who reads: 503 if another version of the program changed what the side columns hold.
 WARN_UNUSED Err *table_state(Tx *tx, const Collection *of, TableState *out);
+// For who writes: 503 if it changed anything, because the row would lack what is new.
+WARN_UNUSED Err *table_state_to_write(Tx *tx, const Collection *of, TableState *out);
+// Versions of the program in their order.
+int64_t program_number(void);
 // Reads the states of all tables again: tx changed them.
 WARN_UNUSED Err *table_states_load(Tx *tx);
 void table_states_forget(Db *db);

@@ -206,7 +206,8 @@ static Err *key_prove(Tx *tx, void *context)
 // Those who write rows go on meanwhile.
 static Err *keys_prove(Db *db, Completion *completion)
 {
-    TxOptions beside_others = {.kind = WRITE, .is_batch = true, .locks_rows = true};
+    TxOptions beside_others = {
+        .kind = WRITE, .is_batch = true, .takes_long = true, .locks_rows = true};
 
     for (size_t i = 0; i < completion->keys.len; i++) {
         completion->to_prove = &completion->keys.at[i];
@@ -237,8 +238,8 @@ Err *foreign_keys_complete(Db *db, const Collection *const *collections, size_t 
     }
     TRY(tx_run(db, &(TxOptions){.kind = READ}, look_what_lacks, &completion));
     if (completion.lacks_some) {
-        TRY(tx_run(db, &(TxOptions){.kind = WRITE, .is_batch = true}, make_what_lacks,
-                   &completion));
+        TRY(tx_run(db, &(TxOptions){.kind = WRITE, .is_batch = true, .takes_long = true},
+                   make_what_lacks, &completion));
         TRY(tx_run(db, &(TxOptions){.kind = READ}, look_what_lacks, &completion));
     }
     return keys_prove(db, &completion);

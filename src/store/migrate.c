@@ -2,7 +2,8 @@
 //
 // octavo_table says per table which descriptor its columns, words and indexes follow. A change
 // raises `filled`; rows that carry an older number are filled again in batches, and a broken-off
-// run goes on where it stopped (decision 53).
+// run goes on where it stopped (decision 53). A table that a newer program has changed is left as
+// it is: an older one reads what it still understands there, and writes nothing.
 #include "store/engine.h"
 
 #include "base/log.h"
@@ -16,6 +17,7 @@ typedef struct {
     int64_t column_hash, word_hash, index_hash, filled;
     bool is_ready;
     bool words_are_new; // words are written for every row that is filled
+    int64_t program;    // number of the version whose descriptor it is
 } Recorded;
 
 static Err *take_recorded(const Row *row, void *context)
@@ -26,7 +28,8 @@ static Err *take_recorded(const Row *row, void *context)
                                       row_int(row, 2),
                                       row_int(row, 3),
                                       row_int(row, 4) != 0,
-                                      row_int(row, 5) != 0};
+                                      row_int(row, 5) != 0,
+                                      row_int(row, 6)};
     return NULL;
 }
 
@@ -34,28 +37,51 @@ static Err *recorded_read(Tx *tx, const Collection *of, Recorded *out)
 {
     *out = (Recorded){0};
     return sql_rows(tx,
-                    "select column_hash, word_hash, index_hash, filled, is_ready, words_are_new "
-                    "from " STATE_TABLE " where name = $1",
+                    "select column_hash, word_hash, index_hash, filled, is_ready, words_are_new, "
+                    "program from " STATE_TABLE " where name = $1",
                     ARGS(A_TEXT(str_of(of->table))), take_recorded, out);
 }
 
-static Err *recorded_write(Tx *tx, const Collection *of, const Recorded *now)
+static Err *recorded_write(Tx *tx, const Shape *shape, const Recorded *now)
 {
+    const Collection *of = shape->of;
+
     TRY(sql_exec(tx, "delete from " STATE_TABLE " where name = $1", ARGS(A_TEXT(str_of(of->table))),
                  NULL, NULL));
-    return sql_exec(tx,
-                    "insert into " STATE_TABLE
-                    " (name, column_hash, word_hash, index_hash, filled, "
-                    "is_ready, words_are_new) values ($1, $2, $3, $4, $5, $6, $7)",
-                    ARGS(A_TEXT(str_of(of->table)), A_INT(now->column_hash), A_INT(now->word_hash),
-                         A_INT(now->index_hash), A_INT(now->filled), A_INT(now->is_ready),
-                         A_INT(now->words_are_new)),
-                    NULL, NULL);
+    return sql_exec(
+        tx,
+        "insert into " STATE_TABLE " (name, column_hash, word_hash, index_hash, filled, "
+        "is_ready, words_are_new, program, fills) "
+        "values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        ARGS(A_TEXT(str_of(of->table)), A_INT(now->column_hash), A_INT(now->word_hash),
+             A_INT(now->index_hash), A_INT(now->filled), A_INT(now->is_ready),
+             A_INT(now->words_are_new), A_INT(program_number()), A_TEXT(str_of(shape->fills))),
+        NULL, NULL);
 }
 
 static Err *ddl(Tx *tx, const Buf *sql)
 {
     return sql_exec(tx, str_z(buf_str(sql)), NO_ARGS, NULL, NULL);
+}
+
+// Came later than the rest.
+static Err *state_table_complete(Tx *tx)
+{
+    const Dialect *dialect = tx_dialect(tx);
+    StrList have = {0};
+    Buf sql = buf_new(arena_current(), SQL_MAX);
+
+    TRY(db_table_columns(tx, STATE_TABLE, &have));
+    if (str_list_has(&have, S("fills"))) {
+        return NULL;
+    }
+    buf_fmt(&sql, "alter table " STATE_TABLE " add column program %s not null default 0",
+            dialect->integer_type);
+    TRY(ddl(tx, &sql));
+    buf_clear(&sql);
+    buf_fmt(&sql, "alter table " STATE_TABLE " add column fills %s not null default ''",
+            dialect->text_type);
+    return ddl(tx, &sql);
 }
 
 static Err *own_tables_make(Tx *tx)
@@ -71,6 +97,7 @@ static Err *own_tables_make(Tx *tx)
             "words_are_new %s not null)",
             text, integer, integer, integer, integer, integer, integer);
     TRY(ddl(tx, &sql));
+    TRY(state_table_complete(tx));
     buf_clear(&sql);
     buf_fmt(&sql,
             "create table if not exists outbox (seq %s, topic %s not null, type %s not null, "
@@ -326,7 +353,7 @@ static Err *refill_finish(Tx *tx, Refill *refill)
     refill->recorded.is_ready = true;
     refill->recorded.words_are_new = false;
     refill->recorded.index_hash = refill->shape->index_hash;
-    TRY(recorded_write(tx, refill->shape->of, &refill->recorded));
+    TRY(recorded_write(tx, refill->shape, &refill->recorded));
     TRY(foreign_keys_make(tx, refill->shape));
     return table_states_load(tx);
 }
@@ -363,7 +390,7 @@ static Err *refill_batch(Tx *tx, void *context)
 static Err *table_refill(Db *db, const Shape *shape, const Recorded *recorded)
 {
     Refill *refill = NEW(Refill);
-    TxOptions options = {.kind = WRITE, .is_batch = true};
+    TxOptions options = {.kind = WRITE, .is_batch = true, .takes_long = true};
 
     *refill = (Refill){.shape = shape, .recorded = *recorded};
     while (!refill->recorded.is_ready) {
@@ -394,7 +421,7 @@ static Err *table_change(Tx *tx, const Shape *shape, Recorded *now)
         TRY(table_make(tx, shape));
         TRY(words_remake(tx, shape));
         TRY(indexes_make(tx, shape));
-        *now = (Recorded){true, 0, 0, 0, now->filled + 1, true, false};
+        *now = (Recorded){.exists = true, .filled = now->filled + 1, .is_ready = true};
     } else {
         bool columns_differ = now->column_hash != shape->column_hash;
         bool words_differ = now->word_hash != shape->word_hash;
@@ -415,7 +442,7 @@ static Err *table_change(Tx *tx, const Shape *shape, Recorded *now)
     now->column_hash = shape->column_hash;
     now->word_hash = shape->word_hash;
     now->index_hash = shape->index_hash;
-    return recorded_write(tx, shape->of, now);
+    return recorded_write(tx, shape, now);
 }
 
 static Err *table_migrate(Tx *tx, Migration *migration, const Shape *shape)
@@ -423,6 +450,11 @@ static Err *table_migrate(Tx *tx, Migration *migration, const Shape *shape)
     Recorded now;
 
     TRY(recorded_read(tx, shape->of, &now));
+    if (now.program > program_number()) {
+        log_line(LOG_WARN, "store", "table %s belongs to a newer version of the program",
+                 shape->of->table);
+        return NULL;
+    }
     if (!now.exists || now.column_hash != shape->column_hash || now.word_hash != shape->word_hash ||
         now.index_hash != shape->index_hash) {
         TRY(table_change(tx, shape, &now));
@@ -448,7 +480,7 @@ static Err *migrate_tables(Tx *tx, void *context)
 Err *db_migrate(Db *db, const Collection *const *collections, size_t n)
 {
     Migration migration = {collections, n, NEW_ARRAY(const Shape *, n), NEW_ARRAY(Recorded, n), 0};
-    TxOptions options = {.kind = WRITE, .is_batch = true};
+    TxOptions options = {.kind = WRITE, .is_batch = true, .takes_long = true};
 
     store_register(collections, n);
     Err *err = tx_run(db, &options, migrate_tables, &migration);
@@ -484,7 +516,7 @@ static Err *purge_tables(Tx *tx, void *context)
 Err *db_purge(Db *db, const Collection *const *collections, size_t n)
 {
     Migration migration = {.collections = collections, .n = n};
-    TxOptions options = {.kind = WRITE, .is_batch = true};
+    TxOptions options = {.kind = WRITE, .is_batch = true, .takes_long = true};
     Err *err = tx_run(db, &options, purge_tables, &migration);
 
     if (err) {

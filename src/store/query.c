@@ -459,7 +459,7 @@ Err *query_plan(Tx *tx, const Collection *of, const ListRequest *request, Plan *
 
     *out = (Plan){.of = of};
     TRY(table_state(tx, of, &state));
-    if (state.exists && !state.is_ready) {
+    if (state.exists && !state.serves) {
         return err_text(503, "The records of %s are being prepared for this version", of->table);
     }
     TRY(parse_query(of, request->query, &query));

@@ -65,12 +65,31 @@ static uint64_t hash_index(uint64_t hash, const Field *field)
     return hash_add(hash_add(hash, number), field->references ? "reference" : "");
 }
 
+// Of all columns: their texts are folded.
+static uint64_t columns_start(void)
+{
+    return hash_start(ENGINE_COLUMNS_VERSION * 1000 + fold_version());
+}
+
+static void fills_add(Shape *shape, const char *name, int64_t hash)
+{
+    char *longer = NULL;
+
+    if (asprintf(&longer, "%s%s %016llx\n", shape->fills ? shape->fills : "\n", name,
+                 (unsigned long long)hash) < 0) {
+        die("out of memory");
+    }
+    free((char *)(uintptr_t)shape->fills);
+    shape->fills = longer;
+}
+
 static void shape_add_field(Shape *shape, const Field *field)
 {
     if (shape->column_count == COLUMNS_MAX || shape->word_count == COLUMNS_MAX) {
         die("collection %s has too many fields", shape->of->table);
     }
     if (field_has_column(field)) {
+        fills_add(shape, field->column, (int64_t)hash_field(columns_start(), field));
         shape->columns[shape->column_count++] = field;
         shape->column_hash = (int64_t)hash_field((uint64_t)shape->column_hash, field);
         shape->index_hash = (int64_t)hash_index((uint64_t)shape->index_hash, field);
@@ -83,6 +102,59 @@ static void shape_add_field(Shape *shape, const Field *field)
         shape->references[shape->reference_count++] = field;
     }
 }
+
+// ---------------------------------------------------------------------------------------------
+// The program's version
+
+#ifdef OCTAVO_HOOKS
+static struct {
+    char table[64], column[64], path[64];
+    Field field;
+} next_version;
+
+void store_plays_next_version(Str text)
+{
+    int taken = sscanf(str_z(text), "%63[^:]:%63[^:]:%63s", next_version.table, next_version.column,
+                       next_version.path);
+
+    if (taken != 3) {
+        die("the field of the next version must be table:column:path");
+    }
+    next_version.field =
+        (Field){.column = next_version.column, .path = next_version.path, .flags = INDEX};
+}
+
+static const Field *field_of_next_version(const Collection *of)
+{
+    return strcmp(of->table, next_version.table) == 0 ? &next_version.field : NULL;
+}
+
+static bool is_next_version(void)
+{
+    return next_version.field.column;
+}
+#else
+static const Field *field_of_next_version(const Collection *of)
+{
+    (void)of;
+    return NULL;
+}
+
+static bool is_next_version(void)
+{
+    return false;
+}
+#endif
+
+int64_t program_number(void)
+{
+    int major = 0, minor = 0, patch = 0;
+
+    sscanf(OCTAVO_VERSION, "%d.%d.%d", &major, &minor, &patch);
+    return ((int64_t)major * 1000 + minor) * 1000 + patch + (is_next_version() ? 1 : 0);
+}
+
+// ---------------------------------------------------------------------------------------------
 
 // SQL text that lives as long as the process.
 static const char *keep(const Buf *sql)
@@ -139,12 +211,17 @@ static Shape *shape_make(const Collection *of)
     for (size_t i = 0; i < known_count && shape->main == of; i++) {
         shape->main = same_table(known[i], of) ? known[i] : of;
     }
-    shape->column_hash = (int64_t)hash_start(ENGINE_COLUMNS_VERSION * 1000 + fold_version());
+    shape->column_hash = (int64_t)columns_start();
     shape->word_hash = (int64_t)hash_start(fold_version());
     shape->index_hash = (int64_t)hash_start(ENGINE_INDEXES_VERSION);
     for (const Field *field = of->fields; field && field->column; field++) {
         shape_add_field(shape, field);
     }
+    const Field *of_next_version = field_of_next_version(of);
+    if (of_next_version) {
+        shape_add_field(shape, of_next_version);
+    }
+    fills_add(shape, "(words)", shape->word_hash);
     for (const UniqueKey *key = of->uniques; key && key->columns; key++) {
         uint64_t hash = hash_add((uint64_t)shape->index_hash, key->columns);
         shape->index_hash = (int64_t)hash_add(hash, key->where);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct {
-    char *table;
+    char *table, *fills;
     int64_t column_hash;
     TableState state;
 } OneState;
@@ -23,6 +23,7 @@ static void states_clear(States *states)
 {
     for (size_t i = 0; i < states->len; i++) {
         free(states->at[i].table);
+        free(states->at[i].fills);
     }
     free(states->at);
     states->at = NULL;
@@ -70,15 +71,20 @@ static Err *take_state(const Row *row, void *context)
         read->cap = read->cap ? read->cap * 2 : 64;
         read->at = realloc(read->at, read->cap * sizeof *read->at);
     }
-    Str table = row_text(row, 0);
-    char *copy = strndup(table.at, table.len);
-    if (!read->at || !copy) {
+    Str table = row_text(row, 0), fills = row_text(row, 4);
+    OneState one = {strndup(table.at, table.len),
+                    strndup(fills.at, fills.len),
+                    row_int(row, 1),
+                    {true, row_int(row, 3) != 0, row_int(row, 2)}};
+    if (!read->at || !one.table || !one.fills) {
         die("out of memory");
     }
-    read->at[read->len++] =
-        (OneState){copy, row_int(row, 1), {true, row_int(row, 3) != 0, row_int(row, 2)}};
+    read->at[read->len++] = one;
     return NULL;
 }
+
+#define SELECT_STATES(fills)                                                                       \
+    "select name, column_hash, filled, is_ready, " fills " from " STATE_TABLE " order by name"
 
 Err *table_states_load(Tx *tx)
 {
@@ -91,7 +97,7 @@ Err *table_states_load(Tx *tx)
     TRY(db_table_columns(tx, STATE_TABLE, &columns));
     if (columns.len) {
         Err *err = sql_rows(
-            tx, "select name, column_hash, filled, is_ready from " STATE_TABLE " order by name",
+            tx, str_list_has(&columns, S("fills")) ? SELECT_STATES("fills") : SELECT_STATES("''"),
             NO_ARGS, take_state, &read);
         if (err) {
             states_clear(&read);
@@ -130,7 +136,7 @@ static int compare_state(const void *table, const void *state)
     return strcmp(table, ((const OneState *)state)->table);
 }
 
-// False if the states are not loaded yet.
+// False if the states are not loaded yet. Its texts are not to be used: others may free them.
 static bool state_find(States *states, const char *table, OneState *out)
 {
     pthread_mutex_lock(&states->lock);
@@ -148,7 +154,37 @@ static Err *states_load(Tx *tx, void *context)
     return table_states_load(tx);
 }
 
-Err *table_state(Tx *tx, const Collection *of, TableState *out)
+// Every side column of ours is still filled, and as we do it. Asked while another version's table
+// is in use only.
+static bool is_filled_for(States *states, const Shape *shape)
+{
+    Str rest = str_of(shape->fills), one;
+    bool is_filled = false;
+
+    pthread_mutex_lock(&states->lock);
+    const OneState *found =
+        bsearch(shape->of->table, states->at, states->len, sizeof *found, compare_state);
+    if (found) {
+        is_filled = true;
+        while (is_filled && str_next(&rest, '\n', &one)) {
+            is_filled = !one.len ||
+                        strstr(found->fills, str_fmt("\n" STR_FMT "\n", STR_ARG(one)).at) != NULL;
+        }
+    }
+    pthread_mutex_unlock(&states->lock);
+    return is_filled;
+}
+
+static Err *changed_by_another(const Collection *of)
+{
+    Err *err = err_text(503, "Table %s was changed by another version of the program", of->table);
+
+    err->other_node_may = true;
+    return err;
+}
+
+// *is_ours: its columns are those of this program.
+static Err *state_read(Tx *tx, const Collection *of, TableState *out, bool *is_ours)
 {
     States *states = states_of(tx_db(tx));
     OneState one;
@@ -157,9 +193,31 @@ Err *table_state(Tx *tx, const Collection *of, TableState *out)
         TRY(tx_newest(tx, states_load, NULL));
         state_find(states, of->table, &one);
     }
-    if (one.state.exists && one.column_hash != shape_of(of)->column_hash) {
-        return err_text(503, "Table %s was changed by another version of the program", of->table);
-    }
+    *is_ours = !one.state.exists || one.column_hash == shape_of(of)->column_hash;
     *out = one.state;
+    out->serves = *is_ours && out->is_ready;
     return NULL;
+}
+
+Err *table_state(Tx *tx, const Collection *of, TableState *out)
+{
+    bool is_ours = false;
+
+    TRY(state_read(tx, of, out, &is_ours));
+    if (is_ours) {
+        return NULL;
+    }
+    if (!is_filled_for(states_of(tx_db(tx)), shape_of(of))) {
+        return changed_by_another(of);
+    }
+    out->serves = true;
+    return NULL;
+}
+
+Err *table_state_to_write(Tx *tx, const Collection *of, TableState *out)
+{
+    bool is_ours = false;
+
+    TRY(state_read(tx, of, out, &is_ours));
+    return is_ours ? NULL : changed_by_another(of);
 }

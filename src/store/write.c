@@ -215,7 +215,7 @@ Err *row_insert(Tx *tx, const Shape *shape, Arg *values)
     TableState state;
     OnViolation on = {write_refused, shape, values[0].text, true};
 
-    TRY(table_state(tx, shape->of, &state));
+    TRY(table_state_to_write(tx, shape->of, &state));
     values[2] = A_INT(state.filled);
     return sql_exec(tx, shape->sql_insert, (Args){values, shape->column_count + 4}, NULL, &on);
 }
@@ -272,7 +272,7 @@ static Err *row_update(Tx *tx, const Shape *shape, const Json *old, const Json *
     TableState state;
     OnViolation on = {write_refused, shape, text, false};
 
-    TRY(table_state(tx, shape->of, &state));
+    TRY(table_state_to_write(tx, shape->of, &state));
     setting->sql = buf_new(arena_current(), SQL_MAX);
     buf_fmt(&setting->sql, "update \"%s\" set ", shape->of->table);
     setting_add(setting, "doc", A_TEXT(text));
@@ -375,7 +375,9 @@ Err *record_delete(Tx *tx, const Collection *of, const Known *record)
     Json *old = json_parse_stored(record->text);
     Str id = json_str(old, "id");
     OnViolation on = {delete_refused, shape, id, false};
+    TableState state;
 
+    TRY(table_state_to_write(tx, of, &state));
     TRY(may_go(tx, shape, old, true));
     TRY(words_change(tx, shape, old, NULL, record->pk));
     TRY(sql_exec(tx, shape->sql_delete, ARGS(A_TEXT(id)), NULL, &on));
