@@ -404,14 +404,28 @@ static void report(const Req *req, const Handling *handling)
     meter_request(meter, &request, ended_ns);
 }
 
+// Asks nginx to give the request to another node, if this one did nothing at all for it and another
+// may do better. X-Accel-Redirect with a named location keeps method and body.
+static void send_elsewhere(Req *req, const Err *err, uint64_t commits_before)
+{
+    Str location = config_text(req->app->config, "gateway.elsewhere");
+
+    if (err->other_node_may && location.len && tx_commits_of_thread() == commits_before) {
+        reply_header(req, "X-Accel-Redirect", location);
+    }
+}
+
 static void answer(Req *req, Handling *handling)
 {
+    uint64_t commits = tx_commits_of_thread();
+
     req->request_id = make_request_id(req);
     strip_internal_headers(req);
     hooks_before(req);
     Err *err = serve(req, handling);
     if (err) {
         reply_err(req, err);
+        send_elsewhere(req, err, commits);
     }
     finish(req, handling);
 }

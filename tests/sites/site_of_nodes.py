@@ -33,7 +33,8 @@ class Node(octavo.Server):
 
     def __init__(self, url, options=()):
         self.port = postgres.free_port()
-        super().__init__([f"--http.listen=127.0.0.1:{self.port}", *options], ["--database", url])
+        super().__init__([f"--http.listen=127.0.0.1:{self.port}",
+                          "--gateway.elsewhere=@elsewhere", *options], ["--database", url])
 
     def serves(self):
         try:
@@ -149,11 +150,13 @@ class Nginx:
         self.port = postgres.free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         text = (ROOT / "docs" / "examples" / "nginx.conf").read_text()
-        servers = "\n".join(f"        server 127.0.0.1:{node.port} max_fails=1 "
-                            f"fail_timeout={self.FAIL_TIMEOUT_S}s;"
-                            for node in nodes)
-        text, found = re.subn(r"( *server node\d\.example:9130.*\n)+", servers + "\n", text)
-        assert found == 1
+        for number, node in enumerate(nodes, 11):
+            place = node.url.removeprefix("http://")
+            assert text.count(f"192.0.2.{number}:9130") == 2
+            text = text.replace(f"192.0.2.{number}:9130", place)
+            text = text.replace(f"192\\.0\\.2\\.{number}:9130", re.escape(place))
+        text, found = re.subn(r"fail_timeout=5s", f"fail_timeout={self.FAIL_TIMEOUT_S}s", text)
+        assert found == len(nodes)
         text, found = re.subn(r"listen 80;", f"listen 127.0.0.1:{self.port};", text)
         assert found == 1
         config = self.folder / "nginx.conf"
@@ -228,11 +231,13 @@ class Load:
         self.pause_s = pause_s  # so that the items last
         items, self.users = desks[0].list("available.csv"), desks[0].list("user_barcodes.csv")
         self.ends = threading.Event()
+        self.has_run_out = False  # of items: a test that asks too much of them
         self.lent = {}     # item: loan id that was confirmed
         self.refused = {}  # item: status and text of a 5xx
         self.silent = []   # items of calls without an answer
         self.wrong = []    # answers that should never be
-        self.times = []    # when a loan was confirmed
+        self.times = []    # when a loan was confirmed, and where
+        self.longest_s = 0  # that anybody waited for an answer
         self.threads = [threading.Thread(target=self._work, args=(desk, items[n::len(desks)], n))
                         for n, desk in enumerate(desks)]
         for thread in self.threads:
@@ -243,16 +248,20 @@ class Load:
             if self.ends.is_set():
                 return
             time.sleep(self.pause_s)
+            begun = time.monotonic()
             try:
-                self._note(item, desk.check_out(item, self.users[(number * 37 + place) % 400]))
+                answer = desk.check_out(item, self.users[(number * 37 + place) % 400])
+                self._note(item, answer, desk.url)
             except requests.exceptions.RequestException:
                 self.silent.append(item)
                 time.sleep(0.05)
+            self.longest_s = max(self.longest_s, time.monotonic() - begun)
+        self.has_run_out = True
 
-    def _note(self, item, answer):
+    def _note(self, item, answer, url):
         if answer.status_code == 201:
             self.lent[item] = answer.json()["id"]
-            self.times.append(time.monotonic())
+            self.times.append((time.monotonic(), url))
         elif answer.status_code in (500, 502, 503, 504):
             self.refused[item] = (answer.status_code, answer.text)
             time.sleep(0.05)
@@ -265,15 +274,21 @@ class Load:
         octavo.wait_until(lambda: len(self.lent) >= wanted or self.wrong, seconds)
         return self
 
-    def pause_after(self, moment):
-        """Seconds from the moment to the next confirmed loan."""
-        return min((t for t in self.times if t > moment), default=float("inf")) - moment
+    def pause_after(self, moment, url=None):
+        """Seconds from the moment to the next confirmed loan (at this place)."""
+        return min((at for at, where in self.times if at > moment and url in (None, where)),
+                   default=float("inf")) - moment
+
+    def longest_pause_s(self, begin, end, url):
+        """Between two loans confirmed at this place within that time."""
+        times = sorted(at for at, where in self.times if where == url and begin < at < end)
+        return max(b - a for a, b in zip([begin, *times], [*times, end]))
 
     def stop(self):
         self.ends.set()
         for thread in self.threads:
             thread.join()
-        assert self.wrong == []
+        assert self.wrong == [] and not self.has_run_out
         return self
 
     def must_be_kept(self, desk):
