@@ -148,6 +148,52 @@ static void a_result_is_read_back_as_it_was_written(void **state)
     assert_true(back->annotations.at[0].at == 1714566896789);
 }
 
+// 24 hours as the driver and the sampler leave them: a histogram each second of two transactions,
+// and as many samples of sixty series as are kept of the longest cell.
+static void a_day_takes_little_room_and_is_read_back_whole(void **state)
+{
+    enum { SECONDS = 86400, TICKS = 7200, SERIES = 60 };
+    (void)state;
+    Arena *arena = arena_new((size_t)512 << 20), *former = arena_use(arena);
+    Result *result = small_result(), *back = NULL;
+    Cell *cell = &result->cells.at[0];
+    Hist *second = hist_new(RESULT_DIGITS, RESULT_LONGEST_US);
+
+    cell->measures.at = NEW_ARRAY(Measure, 2);
+    cell->measures.len = 2;
+    for (int i = 0; i < 2; i++) {
+        Measure *measure = &cell->measures.at[i];
+        *measure = (Measure){.name = S("check-out"), .ok = packed_of(700, 9)};
+        measure->slices.at = NEW_ARRAY(Slice, SECONDS);
+        for (; measure->slices.len < SECONDS; measure->slices.len++) {
+            int64_t s = (int64_t)measure->slices.len;
+            hist_reset(second);
+            for (int k = 0; k < 3; k++) {
+                hist_record(second, 20000 + s % 977 * 13 + k * 3000);
+            }
+            measure->slices.at[s] = (Slice){.second = s, .ok = hist_pack(second)};
+        }
+    }
+    hist_free(second);
+    cell->ticks = (Numbers){NEW_ARRAY(double, TICKS), TICKS};
+    for (int i = 0; i < TICKS; i++) {
+        cell->ticks.at[i] = i * 12;
+    }
+    cell->series.at = NEW_ARRAY(Series, SERIES);
+    for (; cell->series.len < SERIES; cell->series.len++) {
+        cell->series.at[cell->series.len] = (Series){.name = S("cpu"), .values = cell->ticks};
+    }
+    Str text = result_text(result);
+    assert_true(text.len < (size_t)24 << 20);
+    assert_ok(result_parse(text, &back));
+    assert_int_equal(back->cells.at[0].measures.at[1].slices.len, SECONDS);
+    assert_int_equal(back->cells.at[0].series.len, SERIES);
+    assert_true(str_eq(result_text(back), text));
+    assert_true(arena_used(arena) < (size_t)256 << 20);
+    arena_use(former);
+    arena_free(arena);
+}
+
 static void what_is_no_result_is_refused_with_the_place(void **state)
 {
     (void)state;
@@ -182,6 +228,7 @@ int main(void)
         cmocka_unit_test(packing_and_merging_agree_with_merging),
         cmocka_unit_test(bytes_that_are_no_histogram_add_nothing),
         cmocka_unit_test(a_result_is_read_back_as_it_was_written),
+        cmocka_unit_test(a_day_takes_little_room_and_is_read_back_whole),
         cmocka_unit_test(what_is_no_result_is_refused_with_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,18 +21,18 @@ static Scope scope_at(const Report *report, const Scope *scope, size_t i)
     return scope_with(scope, report->result->configurations.at[i].name);
 }
 
-static Str quoted_label(const Report *report, size_t i)
+Str chart_label(const Report *report, size_t i)
 {
     return plot_quoted(scope_label(report, report->result->configurations.at[i].name));
 }
 
-static Str titled(const Report *report, const Scope *scope, Str title)
+Str chart_title(const Report *report, const Scope *scope, Str title)
 {
     Str where = scope_title(report, scope);
     return where.len > 0 ? str_fmt(STR_FMT ": " STR_FMT, STR_ARG(title), STR_ARG(where)) : title;
 }
 
-static Str plot_id(const Report *report, const Scope *scope, const char *kind, Str what)
+Str chart_id(const Report *report, const Scope *scope, const char *kind, Str what)
 {
     Str where = show_slug(scope_title(report, scope));
     return str_fmt("%s%s" STR_FMT "%s" STR_FMT, kind, what.len ? "-" : "", STR_ARG(show_slug(what)),
@@ -158,7 +158,7 @@ static void draw_lines(const Report *report, Buf *buf)
 {
     for (size_t i = 0; i < report->result->configurations.len; i++) {
         buf_fmt(buf, "%s$data%zu using 1:2 with lines linewidth 2 linecolor %s title " STR_FMT,
-                i ? ", " : "", i, plot_colour(i), STR_ARG(quoted_label(report, i)));
+                i ? ", " : "", i, plot_colour(i), STR_ARG(chart_label(report, i)));
     }
     buf_char(buf, '\n');
 }
@@ -166,9 +166,9 @@ static void draw_lines(const Report *report, Buf *buf)
 void chart_over_time(Report *report, Section *section, const Scope *scope, Str transaction)
 {
     Plot *plot = section_plot(
-        section, plot_id(report, scope, "times", transaction),
-        titled(report, scope,
-               str_fmt(STR_FMT ": median and p95 over the window", STR_ARG(transaction))));
+        section, chart_id(report, scope, "times", transaction),
+        chart_title(report, scope,
+                    str_fmt(STR_FMT ": median and p95 over the window", STR_ARG(transaction))));
     double window = longest_window(report, scope);
     int step = step_of(window), points = 0;
     Buf buf = script_new();
@@ -198,7 +198,7 @@ void chart_over_time(Report *report, Section *section, const Scope *scope, Str t
         buf_fmt(&buf,
                 "%s$data%zu using 1:2 with lines linewidth 2 linecolor %s title " STR_FMT
                 ", $data%zu using 1:3 with lines linewidth 1.5 dashtype 2 linecolor %s notitle",
-                i ? ", " : "", i, plot_colour(i), STR_ARG(quoted_label(report, i)), i,
+                i ? ", " : "", i, plot_colour(i), STR_ARG(chart_label(report, i)), i,
                 plot_colour(i));
     }
     buf_char(&buf, '\n');
@@ -208,8 +208,8 @@ void chart_over_time(Report *report, Section *section, const Scope *scope, Str t
 
 void chart_throughput(Report *report, Section *section, const Scope *scope)
 {
-    Plot *plot = section_plot(section, plot_id(report, scope, "throughput", (Str){"", 0}),
-                              titled(report, scope, S("Throughput over the window")));
+    Plot *plot = section_plot(section, chart_id(report, scope, "throughput", (Str){"", 0}),
+                              chart_title(report, scope, S("Throughput over the window")));
     double window = longest_window(report, scope);
     int step = step_of(window), points = 0;
     Buf buf = script_new();
@@ -280,9 +280,9 @@ static void add_nines(Buf *buf, const Hist *hist)
 void chart_distribution(Report *report, Section *section, const Scope *scope, Str transaction)
 {
     Plot *plot = section_plot(
-        section, plot_id(report, scope, "distribution", transaction),
-        titled(report, scope,
-               str_fmt(STR_FMT ": share of transactions up to a time", STR_ARG(transaction))));
+        section, chart_id(report, scope, "distribution", transaction),
+        chart_title(report, scope,
+                    str_fmt(STR_FMT ": share of transactions up to a time", STR_ARG(transaction))));
     Buf buf = script_new();
     int64_t most = 0;
     double lowest = INFINITY, highest = 0;
@@ -338,8 +338,8 @@ static double add_box(Buf *buf, const Cell *cell, Str transaction, double place)
 void chart_blocks(Report *report, Section *section, const Scope *scope, Str transaction)
 {
     Plot *plot = section_plot(
-        section, plot_id(report, scope, "blocks", transaction),
-        titled(report, scope, str_fmt(STR_FMT ": times by block", STR_ARG(transaction))));
+        section, chart_id(report, scope, "blocks", transaction),
+        chart_title(report, scope, str_fmt(STR_FMT ": times by block", STR_ARG(transaction))));
     size_t configurations = report->result->configurations.len;
     double width = 0.8 / (double)(configurations ? configurations : 1), highest = 0;
     Buf buf = script_new();
@@ -370,7 +370,7 @@ void chart_blocks(Report *report, Section *section, const Scope *scope, Str tran
                 "%s$data%zu using 1:3:2:6:5 with candlesticks whiskerbars 0.5 linewidth 1.5 "
                 "linecolor %s title " STR_FMT ", $data%zu using 1:4:4:4:4 with candlesticks "
                 "linewidth 3 linecolor %s notitle",
-                i ? ", " : "", i, plot_colour(i), STR_ARG(quoted_label(report, i)), i,
+                i ? ", " : "", i, plot_colour(i), STR_ARG(chart_label(report, i)), i,
                 plot_colour(i));
     }
     buf_char(&buf, '\n');

@@ -16,24 +16,6 @@ enum {
 };
 #define MIB 1048576.0
 
-static Str quoted_label(const Report *report, size_t i)
-{
-    return plot_quoted(scope_label(report, report->result->configurations.at[i].name));
-}
-
-static Str plot_id(const Report *report, const Scope *scope, const char *kind, Str what)
-{
-    Str where = show_slug(scope_title(report, scope));
-    return str_fmt("%s%s" STR_FMT "%s" STR_FMT, kind, what.len ? "-" : "", STR_ARG(show_slug(what)),
-                   where.len ? "-" : "", STR_ARG(where));
-}
-
-static Str titled(const Report *report, const Scope *scope, Str title)
-{
-    Str where = scope_title(report, scope);
-    return where.len > 0 ? str_fmt(STR_FMT ": " STR_FMT, STR_ARG(title), STR_ARG(where)) : title;
-}
-
 static double limited(double percent)
 {
     return fmax(-99, fmin(percent, 400));
@@ -234,9 +216,10 @@ static void chart_configuration(Report *report, Section *section, const Scope *s
     bool is_cpu = str_eq_z(S("cpu"), name);
     Str label = scope_label(report, scope->configuration);
     Plot *plot = section_plot(
-        section, plot_id(report, scope, is_cpu ? "cpu" : "memory", scope->configuration),
-        titled(report, scope,
-               str_fmt("%s by module: " STR_FMT, is_cpu ? "Processor" : "Memory", STR_ARG(label))));
+        section, chart_id(report, scope, is_cpu ? "cpu" : "memory", scope->configuration),
+        chart_title(
+            report, scope,
+            str_fmt("%s by module: " STR_FMT, is_cpu ? "Processor" : "Memory", STR_ARG(label))));
     Cells cells = cells_of(report->result, scope);
     size_t len = 0;
     Layer *layers = layers_of(&cells, name, &len);
@@ -291,8 +274,8 @@ static int64_t failed_between(const Cells *cells, double from, double to)
 
 void chart_errors(Report *report, Section *section, const Scope *scope)
 {
-    Plot *plot = section_plot(section, plot_id(report, scope, "errors", (Str){"", 0}),
-                              titled(report, scope, S("Failed transactions over the window")));
+    Plot *plot = section_plot(section, chart_id(report, scope, "errors", (Str){"", 0}),
+                              chart_title(report, scope, S("Failed transactions over the window")));
     size_t configurations = report->result->configurations.len;
     Buf buf = buf_new(arena_current(), SCRIPT_MAX);
     double window = 0;
@@ -326,7 +309,7 @@ void chart_errors(Report *report, Section *section, const Scope *scope)
             0.8 * step / (double)configurations, window);
     for (size_t i = 0; i < configurations; i++) {
         buf_fmt(&buf, "%s$data%zu using 1:2 with boxes linecolor %s title " STR_FMT, i ? ", " : "",
-                i, plot_colour(i), STR_ARG(quoted_label(report, i)));
+                i, plot_colour(i), STR_ARG(chart_label(report, i)));
     }
     buf_char(&buf, '\n');
     plot->script = buf_str(&buf);
@@ -335,8 +318,9 @@ void chart_errors(Report *report, Section *section, const Scope *scope)
 void chart_jobs(Report *report, Section *section, const Scope *scope, Str workload)
 {
     Plot *plot = section_plot(
-        section, plot_id(report, scope, "jobs", workload),
-        titled(report, scope, str_fmt("Duration of " STR_FMT " by repetition", STR_ARG(workload))));
+        section, chart_id(report, scope, "jobs", workload),
+        chart_title(report, scope,
+                    str_fmt("Duration of " STR_FMT " by repetition", STR_ARG(workload))));
     size_t configurations = report->result->configurations.len, points = 0;
     Buf buf = buf_new(arena_current(), SCRIPT_MAX);
 
@@ -370,7 +354,7 @@ void chart_jobs(Report *report, Section *section, const Scope *scope, Str worklo
                 "linecolor %s title " STR_FMT
                 ", $data%zu using 1:($3 > 0 ? $2 : NaN) with points pointtype 2 pointsize 1.4 "
                 "linewidth 2 linecolor " PLOT_BAD " notitle",
-                i ? ", " : "", i, plot_colour(i), STR_ARG(quoted_label(report, i)), i);
+                i ? ", " : "", i, plot_colour(i), STR_ARG(chart_label(report, i)), i);
         double level = NAN;
         Scope at = scope_with(scope, report->result->configurations.at[i].name);
         double slope = job_line(report, &at, workload, &level);

@@ -92,6 +92,10 @@ void chart_modules(Report *report, Section *section, const Scope *scope, const c
 void chart_errors(Report *report, Section *section, const Scope *scope);
 void chart_jobs(Report *report, Section *section, const Scope *scope, Str workload);
 void chart_users(Report *report, Section *section);
+// What all of them are made of: the label of a configuration in quotes, ids, titles with the run.
+Str chart_label(const Report *report, size_t configuration);
+Str chart_id(const Report *report, const Scope *scope, const char *kind, Str what);
+Str chart_title(const Report *report, const Scope *scope, Str title);
 
 // Checks a table against itself: sums, windows, order of percentiles, shares, copies, empty
 // columns. What is wrong goes to the list.
