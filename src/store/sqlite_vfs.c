@@ -1,4 +1,5 @@
-// The file layer under all databases: counts syncs, and writes the log in large pieces.
+// The file layer under all databases: counts syncs, maps files once for all connections, and writes
+// the log in large pieces.
 //
 // SQLite writes each page of its log as 24 bytes and 4,096 bytes, so that every page of the file
 // cache is touched three times. Here such writes are joined and go out at the sync that a commit
@@ -11,11 +12,12 @@
 #include "store/sqlite.h"
 
 #include "base/die.h"
+#include "store/sqlite_map.h"
 
 #include <string.h>
 
 enum {
-    TABLES_MAX = 12, // the system's layer has one table of functions per way of locking
+    TABLES_MAX = 18, // the system's layer has one table of functions per way of locking
     LAYERS_MAX = 3,  // over the system's files, without syncs, and over the fault layer
     LOG_BUFFER = 64 * 1024,
     // What of a savepoint stays in memory: the 40 pages that a check-out changes, three times over.
@@ -32,11 +34,13 @@ typedef struct {
     bool syncs;
 } Layer;
 
+typedef enum { PLAIN, LOG, MAPPED } FileKind;
+
 typedef struct {
     sqlite3_io_methods own;
     const sqlite3_io_methods *below;
     Layer *layer;
-    bool is_log;
+    FileKind kind;
 } Table;
 
 // Writes that follow each other, not passed on yet.
@@ -66,9 +70,19 @@ static size_t buffer_place(const Layer *layer)
     return ((size_t)layer->below->szOsFile + 15) & ~(size_t)15;
 }
 
+static void *own_part(sqlite3_file *file)
+{
+    return (char *)file + buffer_place(table_of(file)->layer);
+}
+
 static LogBuffer *log_buffer(sqlite3_file *file)
 {
-    return (LogBuffer *)((char *)file + buffer_place(table_of(file)->layer));
+    return own_part(file);
+}
+
+static FileMap **map_of(sqlite3_file *file)
+{
+    return own_part(file);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -174,54 +188,116 @@ static int log_close(sqlite3_file *file)
 }
 
 // ---------------------------------------------------------------------------------------------
+// Functions of a database
+
+static int map_fetch(sqlite3_file *file, sqlite3_int64 offset, int size, void **out)
+{
+    *out = (void *)(uintptr_t)file_map_at(*map_of(file), offset, size);
+    return SQLITE_OK;
+}
+
+// The map stays.
+static int map_unfetch(sqlite3_file *file, sqlite3_int64 offset, void *page)
+{
+    (void)file, (void)offset, (void)page;
+    return SQLITE_OK;
+}
+
+static int map_read(sqlite3_file *file, void *to, int size, sqlite3_int64 offset)
+{
+    const void *from = file_map_at(*map_of(file), offset, size);
+
+    if (!from) {
+        return table_of(file)->below->xRead(file, to, size, offset);
+    }
+    memcpy(to, from, (size_t)size);
+    return SQLITE_OK;
+}
+
+static int map_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+    file_map_shortened(*map_of(file), size);
+    return table_of(file)->below->xTruncate(file, size);
+}
+
+static int map_close(sqlite3_file *file)
+{
+    FileMap *map = *map_of(file);
+    int code = table_of(file)->below->xClose(file);
+
+    file_map_close(map);
+    return code;
+}
+
+// ---------------------------------------------------------------------------------------------
 // Layers
 
-static Table *table_make(Layer *layer, const sqlite3_io_methods *below, bool is_log)
+static Table *table_make(Layer *layer, const sqlite3_io_methods *below, FileKind kind)
 {
     if (files.table_count == TABLES_MAX) {
         die("more than %d kinds of database files", TABLES_MAX);
     }
     Table *table = &files.tables[files.table_count++];
-    *table = (Table){.own = *below, .below = below, .layer = layer, .is_log = is_log};
+    *table = (Table){.own = *below, .below = below, .layer = layer, .kind = kind};
     table->own.xSync = count_and_sync;
     table->own.xWrite = write_in_pieces;
-    if (is_log) {
+    if (kind == LOG) {
         table->own.xWrite = log_write;
         table->own.xRead = log_read;
         table->own.xTruncate = log_truncate;
         table->own.xSync = log_sync;
         table->own.xFileSize = log_size;
         table->own.xClose = log_close;
+    } else if (kind == MAPPED) {
+        table->own.xFetch = map_fetch;
+        table->own.xUnfetch = map_unfetch;
+        table->own.xRead = map_read;
+        table->own.xTruncate = map_truncate;
+        table->own.xClose = map_close;
     }
     return table;
 }
 
-static const Table *table_for(Layer *layer, const sqlite3_io_methods *below, bool is_log)
+static const Table *table_for(Layer *layer, const sqlite3_io_methods *below, FileKind kind)
 {
     Table *found = NULL;
 
     pthread_mutex_lock(&files.lock);
     for (int i = 0; i < files.table_count && !found; i++) {
         Table *table = &files.tables[i];
-        bool is_it = table->layer == layer && table->below == below && table->is_log == is_log;
+        bool is_it = table->layer == layer && table->below == below && table->kind == kind;
         found = is_it ? table : NULL;
     }
-    found = found ? found : table_make(layer, below, is_log);
+    found = found ? found : table_make(layer, below, kind);
     pthread_mutex_unlock(&files.lock);
     return found;
+}
+
+// A database that is being built is written more than read; one under the fault layer is read.
+static FileKind kind_of(const Layer *layer, const sqlite3_io_methods *below, int flags)
+{
+    if (flags & SQLITE_OPEN_WAL) {
+        return LOG;
+    }
+    return flags & SQLITE_OPEN_MAIN_DB && layer->syncs && below->iVersion >= 3 ? MAPPED : PLAIN;
 }
 
 static int layer_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out)
 {
     Layer *layer = (Layer *)vfs; // its first member
-    bool is_log = (flags & SQLITE_OPEN_WAL) != 0;
 
     int code = layer->below->xOpen(layer->below, name, file, flags, out);
-    if (code == SQLITE_OK && file->pMethods) {
-        file->pMethods = &table_for(layer, file->pMethods, is_log)->own;
+    if (code != SQLITE_OK || !file->pMethods) {
+        return code;
+    }
+    FileKind kind = kind_of(layer, file->pMethods, flags);
+    file->pMethods = &table_for(layer, file->pMethods, kind)->own;
+    if (kind == MAPPED) {
+        *map_of(file) = file_map_open(name);
+    } else {
         *log_buffer(file) = (LogBuffer){0};
     }
-    return code;
+    return SQLITE_OK;
 }
 
 static void library_start(void)
