@@ -81,7 +81,7 @@ double series_mean(const Cell *cell, const Series *series, double from_s, double
 double series_max(const Cell *cell, const Series *series, double from_s, double to_s);
 // CPU-seconds of the server, user and system, from the series of its process.
 double cell_cpu_s(const Cell *cell, double from_s, double to_s);
-// The series that says how much memory the server holds: PSS, else anonymous memory, else the
+// The series that says how much memory the server holds: anonymous memory, else PSS, else the
 // cgroup's figure, else RSS.
 const Series *cell_memory(const Cell *cell);
 // Of the kind that counts, merged over the measures with the name (empty = all); free with

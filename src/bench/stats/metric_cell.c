@@ -105,7 +105,7 @@ double cell_cpu_s(const Cell *cell, double from_s, double to_s)
 
 const Series *cell_memory(const Cell *cell)
 {
-    static const char *const names[] = {"memory.pss", "memory.anonymous", "memory.cgroup",
+    static const char *const names[] = {"memory.anonymous", "memory.pss", "memory.cgroup",
                                         "memory.rss"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const Series *series = cell_series(cell, GROUP_PROCESS, "server", names[i]);
