@@ -22,6 +22,7 @@
 enum {
     LOOK_EVERY_MS = 5000,
     OPEN_AGAIN_MS = 250,
+    ANSWER_MS = 5000,
     LEADER_KEY = 0x6f637461,
     NEWS_MAX = 256, // collections whose change is told at once
 };
@@ -87,9 +88,46 @@ void pg_news_tell(PostgresDb *db, bool has_changes, bool has_events)
 // ---------------------------------------------------------------------------------------------
 // The thread: what it hears
 
+static void disconnect(PgNews *news)
+{
+    PQfinish(news->pg);
+    news->pg = NULL;
+    news->leads = false;
+}
+
+// Until the next answer is here; false if it does not come in time.
+static bool answer_wait(PGconn *pg, int64_t until_ns)
+{
+    struct pollfd poll_for = {.fd = PQsocket(pg), .events = POLLIN};
+
+    while (PQisBusy(pg)) {
+        int64_t left_ms = (until_ns - clock_ns()) / 1000000;
+        if (left_ms <= 0 || poll(&poll_for, 1, (int)left_ms) < 0 || !PQconsumeInput(pg)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The last answer; NULL: none in time, and the connection is given up. libpq would wait for ever,
+// and the node would lead no more, or for too long, and hear nothing.
 static PGresult *run(PgNews *news, const char *sql)
 {
-    return PQexec(news->pg, sql);
+    int64_t until_ns = clock_ns() + (int64_t)ANSWER_MS * 1000000;
+    PGresult *last = NULL;
+    bool is_sent = PQsendQuery(news->pg, sql);
+
+    for (PGresult *next;
+         is_sent && (is_sent = answer_wait(news->pg, until_ns)) && (next = PQgetResult(news->pg));
+         last = next) {
+        PQclear(last);
+    }
+    if (!is_sent) {
+        PQclear(last);
+        last = NULL;
+        disconnect(news);
+    }
+    return last;
 }
 
 // With the lock of the store; the list lives in the thread's arena.
@@ -246,13 +284,6 @@ static void tell_all(PgNews *news)
 // ---------------------------------------------------------------------------------------------
 // Life of the thread
 
-static void disconnect(PgNews *news)
-{
-    PQfinish(news->pg);
-    news->pg = NULL;
-    news->leads = false;
-}
-
 static bool connect_again(PgNews *news)
 {
     if (news->pg && PQstatus(news->pg) == CONNECTION_OK) {
@@ -266,7 +297,7 @@ static bool connect_again(PgNews *news)
     }
     PQclear(run(news, "listen " CHANNEL));
     news->look_at_ns = 0; // news may have been missed
-    return true;
+    return news->pg != NULL;
 }
 
 static void wait_for_news(PgNews *news)

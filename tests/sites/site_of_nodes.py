@@ -66,11 +66,15 @@ class Proxy:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.pairs = set()
+        self.listening = set()
         self.is_open = True
         self.cut_at_commit = None  # "before" or "after" the database has it; for one commit
         self.mark = b""            # of a transaction that carried these bytes
         self.is_last = False       # after that nothing comes through until it is mended
         self.cuts = 0
+        self.loses_news = False    # what PostgreSQL tells who listens
+        self.quiet = set()         # connections where all gets lost
+        self.lost = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):
@@ -97,6 +101,8 @@ class Proxy:
         carried = b""  # by the transaction so far
         try:
             while data := source.recv(65536):
+                if self._loses(pair, source, data):
+                    continue
                 carried += data if source is pair[0] else b""
                 cut = b"commit\0" in data and self.mark in carried and self._take_cut()
                 carried = carried[carried.rfind(b"commit\0") + 1:]
@@ -110,6 +116,21 @@ class Proxy:
         except OSError:
             pass
         self._close(pair)
+
+    def lose_news(self):
+        self.loses_news = True
+
+    def silence_listeners(self):
+        """Who listens now is heard no more, and hears nothing; new connections work."""
+        self.quiet = set(self.listening)
+
+    def _loses(self, pair, source, data):
+        if source is pair[0] and b"listen octavo" in data:
+            self.listening.add(pair)
+        is_news = source is pair[1] and data[:1] == b"A" and b"octavo\0" in data
+        loses = (self.loses_news and is_news) or pair in self.quiet
+        self.lost += loses
+        return loses
 
     def _take_cut(self):
         cut, self.cut_at_commit = self.cut_at_commit, None
