@@ -116,9 +116,9 @@ void readers_read(Readers *readers, Str token, Time now, bool lagged)
     pthread_mutex_t *lock = NULL;
     Reader *reader = enter(readers, token, now, &lock);
 
-    if (lagged) {
-        reader->refused_from = 0;
-    } else {
+    if (lagged && clock_ns() - reader->seen_ns > SLACK_NS) {
+        reader->refused_from = 0; // others of the same token have come along
+    } else if (!lagged) {
         bool was_offered = now - reader->since >= REST_MS;
         reader->refused_from = reader->refused_from ? reader->refused_from : was_offered ? now : 0;
         reader->seen_ns = clock_ns();

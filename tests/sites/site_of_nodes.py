@@ -69,6 +69,7 @@ class Proxy:
         self.listening = set()
         self.is_open = True
         self.cut_at_commit = None  # "before" or "after" the database has it; for one commit
+        self.word = b"commit\0"    # where it cuts, if the test does not mean the COMMIT
         self.mark = b""            # of a transaction that carried these bytes
         self.is_last = False       # after that nothing comes through until it is mended
         self.cuts = 0
@@ -104,7 +105,7 @@ class Proxy:
                 if self._loses(pair, source, data):
                     continue
                 carried += data if source is pair[0] else b""
-                cut = b"commit\0" in data and self.mark in carried and self._take_cut()
+                cut = self.word in data and self.mark in carried and self._take_cut()
                 carried = carried[carried.rfind(b"commit\0") + 1:]
                 if cut != "before":
                     target.sendall(data)

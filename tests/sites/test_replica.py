@@ -106,7 +106,7 @@ def test_who_has_not_written_for_ten_seconds_reads_from_the_replica(admin, node)
     admin.settle()
     assert figure(node, "reads_total") > before
     # As anything else would: lists, single records, searches.
-    groups = admin.get("/groups")["usergroups"]
+    groups = admin.ask("/groups").json()["usergroups"]
     assert admin.place(f"/groups/{groups[0]['id']}") == "replica"
     assert admin.place("/item-storage/items", query='status.name=="Available"', limit=5) == "replica"
     admin.later_s = 0

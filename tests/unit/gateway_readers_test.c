@@ -102,6 +102,21 @@ static void who_reads_all_the_time_may_go_back_a_moment_in_the_end(void **state)
     assert_true(ask("t", later + 20 * SECOND_MS) > least);
 }
 
+static void calls_of_one_token_at_once_do_not_hold_each_other_back(void **state)
+{
+    (void)state;
+    wrote("t", start);
+    for (int i = 0; i < 11; i++) {
+        read_("t", later + i * SECOND_MS, false);
+    }
+    // One of them came to the replica, the next one had begun on the primary before.
+    read_("t", later + 11 * SECOND_MS, true);
+    int64_t before = clock_ns();
+    read_("t", later + 11 * SECOND_MS, false);
+    int64_t from = ask("t", later + 11 * SECOND_MS);
+    assert_true(from > 0 && from < before);
+}
+
 static void tokens_do_not_share_what_is_known(void **state)
 {
     (void)state;
@@ -141,6 +156,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_saw_the_newest_data_does_not_see_older_ones, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(who_reads_all_the_time_may_go_back_a_moment_in_the_end,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(calls_of_one_token_at_once_do_not_hold_each_other_back,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(tokens_do_not_share_what_is_known, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_is_forgotten_is_new_again, set_up, tear_down),
