@@ -48,11 +48,16 @@ def admin(node, inputs):
 class Person(Desk):
     """Somebody with a token of their own, who may say that it is later now."""
 
+    tokens = set()
+
     def __init__(self, node, inputs):
         super().__init__(node.url, inputs)
         self.node = node
-        self.log_in()
         self.later_s = 0
+        # Who logs in twice within a second has one token, and is one caller.
+        while self.log_in().headers["x-okapi-token"] in self.tokens:
+            time.sleep(0.3)
+        self.tokens.add(self.headers["x-okapi-token"])
 
     def ask(self, path, **query):
         now = datetime.datetime.now(datetime.timezone.utc)
