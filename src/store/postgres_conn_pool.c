@@ -35,8 +35,8 @@ static void quiet(void *context, const char *message)
 // second is unknown to version 13 and to servers that cannot do it; then the end of the statement
 // shows it.
 static const char SERVER_NOTICES[] =
-    "set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3; "
-    "set tcp_user_timeout = 10000; commit; set client_connection_check_interval = 2000";
+    "set tcp_keepalives_idle = 2; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 2; "
+    "set tcp_user_timeout = 6000; commit; set client_connection_check_interval = 2000";
 
 // A peer that went without a word is noticed by either end within ten seconds, or three: by what
 // was sent and never confirmed, or by asking a silent one. What the URL says wins.

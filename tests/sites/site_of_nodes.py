@@ -1,5 +1,6 @@
 """Several nodes on one PostgreSQL database, load for them, and what may stand between them."""
 
+import collections
 import csv
 import itertools
 import pathlib
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 
 import requests
 
@@ -324,6 +326,58 @@ class Load:
             elif "nothing was stored" in self.refused.get(item, ("", ""))[1]:
                 assert loans == [], item
             assert len(loans) <= 1, item
+
+
+class Titles:
+    """People who catalogue one title after the other, each under a number that only the client
+    knows: nothing in the program would notice if one was stored twice."""
+
+    def __init__(self, desks, pause_s=0.05):
+        self.kind = desks[0].get("/instance-types", limit=1)["instanceTypes"][0]["id"]
+        self.pause_s = pause_s
+        self.ends = threading.Event()
+        self.told = {}  # number: status and text; None: no answer
+        self.threads = [threading.Thread(target=self._work, args=(desk,)) for desk in desks]
+        for thread in self.threads:
+            thread.start()
+
+    def _work(self, desk):
+        while not self.ends.is_set():
+            number = uuid.uuid4().hex
+            try:
+                answer = desk.post("/instance-storage/instances", {
+                    "title": number, "source": "FOLIO", "instanceTypeId": self.kind})
+                self.told[number] = (answer.status_code, answer.text)
+            except requests.exceptions.RequestException:
+                self.told[number] = None
+            time.sleep(self.pause_s)
+
+    def confirmed(self):
+        return [number for number, told in list(self.told.items()) if told and told[0] == 201]
+
+    def wait(self, titles, seconds=60):
+        wanted = len(self.confirmed()) + titles
+        octavo.wait_until(lambda: len(self.confirmed()) >= wanted, seconds)
+        return self
+
+    def stop(self):
+        self.ends.set()
+        for thread in self.threads:
+            thread.join()
+        return self
+
+    def must_be_kept(self, cluster, database):
+        rows = cluster.sql("select cast(doc as json) ->> 'title' from octavo_diku.instance "
+                           "where length(cast(doc as json) ->> 'title') = 32", database)
+        stored = collections.Counter(rows.split())
+        for number, told in self.told.items():
+            if told and told[0] == 201:
+                assert stored[number] == 1, (number, stored[number])
+            elif told and "nothing was stored" in told[1]:
+                assert stored[number] == 0, (number, told)
+            else:
+                assert told is None or told[0] in (502, 503, 504), told
+                assert stored[number] <= 1, (number, told, stored[number])
 
 
 def copy_out(url, folder):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from site_of_nodes import (RECOVERY_S, Desk, Load, Proxy, must_be_whole, octavo,
+from site_of_nodes import (RECOVERY_S, Desk, Load, Nginx, Proxy, Titles, must_be_whole, octavo,
                            postgres)
 
 
@@ -33,6 +33,20 @@ def test_a_killed_node_takes_nothing_along(desk):
     assert load.refused == {}
 
 
+def test_behind_nginx_a_killed_node_leaves_nothing_stored_twice(cluster, database, desk, inputs):
+    front = Nginx(desk.nodes)
+    titles = Titles([Desk(front.url, inputs).log_in() for _ in range(8)], pause_s=0).wait(50)
+    for node in desk.nodes:
+        node.kill()
+        moment = time.monotonic()
+        titles.wait(20)
+        assert time.monotonic() - moment < RECOVERY_S
+        node.start()
+        time.sleep(2 * Nginx.FAIL_TIMEOUT_S)
+    titles.wait(20).stop().must_be_kept(cluster, database)
+    front.close()
+
+
 @pytest.fixture
 def own_cluster(cluster, prepared, inputs, nodes):
     """A cluster to be hurt, with the prepared library, and two nodes on it."""
@@ -55,6 +69,7 @@ def open_site(one, nodes, url=None):
 def test_a_killed_database_comes_back_with_everything(own_cluster, nodes):
     desk = open_site(own_cluster, nodes)
     load = Load(desks_at(desk)).wait(30)
+    titles = Titles(desks_at(desk, 2)).wait(10)
     own_cluster.kill()
     octavo.wait_until(lambda: len(load.refused) >= 4)
     assert {status for status, _ in load.refused.values()} == {503}
@@ -63,6 +78,7 @@ def test_a_killed_database_comes_back_with_everything(own_cluster, nodes):
     recovers(load, time.monotonic())
     octavo.wait_until(lambda: all(node.serves() for node in desk.nodes), RECOVERY_S)
     load.stop().must_be_kept(desk)
+    titles.wait(10).stop().must_be_kept(own_cluster, "library")
     must_be_whole(own_cluster.place)
 
 

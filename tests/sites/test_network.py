@@ -6,7 +6,7 @@ import time
 import pytest
 
 from networks import Network, NodeAt
-from site_of_nodes import RECOVERY_S, Desk, Load, Nginx, must_be_whole, octavo, postgres
+from site_of_nodes import RECOVERY_S, Desk, Load, Nginx, Titles, must_be_whole, octavo, postgres
 
 ANSWER_S = 30  # nobody waits longer for an answer, whatever it is
 
@@ -46,7 +46,9 @@ class Apart:
 
     def load(self, each=3, **more):
         one = self.desk()
-        return Load([one.beside(node.url) for node in self.nodes for _ in range(each)], **more)
+        load = Load([one.beside(node.url) for node in self.nodes for _ in range(each)], **more)
+        load.desk = one
+        return load
 
     def cut(self, place):
         assert not place.is_silent(self.cluster.port)
@@ -81,6 +83,7 @@ def must_have_been_told(load):
 def test_a_node_that_was_cut_off_for_a_while_goes_on(apart, seconds):
     cut, other = apart.start(2)
     load = apart.load(pause_s=0.1).wait(30)
+    titles = Titles([load.desk.beside(node.url) for node in apart.nodes for _ in range(2)]).wait(10)
     apart.cut(cut.place)
     begun = time.monotonic()
     time.sleep(seconds)
@@ -88,6 +91,7 @@ def test_a_node_that_was_cut_off_for_a_while_goes_on(apart, seconds):
     cut.place.mend()
     recovers(load, moment, cut.url)
     load.wait(20).stop()
+    titles.wait(10).stop().must_be_kept(apart.cluster, "library")
     # What the cut-off node had locked stopped the other one for less than recovery may take.
     assert load.longest_pause_s(begun, moment, other.url) < RECOVERY_S
     must_have_been_told(load)
