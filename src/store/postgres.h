@@ -169,6 +169,7 @@ Err *pg_err_lost(PGconn *pg, const char *doing);
 Err *pg_err_away(void);
 // True if the work may succeed when it is done again at once (decision 49).
 bool pg_is_conflict(const PGresult *result);
+bool pg_lacks_table(const PGresult *result);
 bool pg_violation(const PGresult *result, Violation *out);
 
 // ---------------------------------------------------------------------------------------------

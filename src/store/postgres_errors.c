@@ -44,6 +44,11 @@ bool pg_is_conflict(const PGresult *result)
     return strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0;
 }
 
+bool pg_lacks_table(const PGresult *result)
+{
+    return strcmp(state_of(result), "42P01") == 0;
+}
+
 Err *pg_err(const PGresult *result, const char *sql)
 {
     const char *state = state_of(result);

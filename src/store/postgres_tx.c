@@ -140,6 +140,21 @@ static Err *explained(Tx *tx, const Violation *violation, const OnViolation *on)
     return err;
 }
 
+// Another node may have deleted the tenant while this one was at work in it.
+static bool schema_is_gone(Tx *tx)
+{
+    PgConn *conn = tx->conn;
+    Arg schema = A_TEXT(str_of(postgres_db(tx)->schema));
+    PGresult *last = NULL;
+
+    pg_send_statement(conn, SENT_READ, "select 1 from pg_namespace where nspname = $1",
+                      (Args){&schema, 1}, NULL);
+    pg_send_sync(conn);
+    bool is_gone = pg_receive(conn, &last) && last && PQntuples(last) == 0;
+    PQclear(last);
+    return is_gone;
+}
+
 static Err *failure_tell(Tx *tx)
 {
     PgConn *conn = tx->conn;
@@ -153,7 +168,12 @@ static Err *failure_tell(Tx *tx)
         tx_forget(tx);
         err = explained(tx, &violation, &on);
     } else {
+        bool lacks_table = pg_lacks_table(conn->failed);
         err = pg_err(conn->failed, conn->failed_sent->sql);
+        undo_send(conn);
+        if (lacks_table && schema_is_gone(tx)) {
+            err = err_text(404, "No such tenant " STR_FMT, STR_ARG(tx->db->name));
+        }
     }
     undo_send(conn);
     return err;
