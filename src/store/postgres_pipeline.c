@@ -101,7 +101,7 @@ static void prepare_send(PgConn *conn, PgStmt *stmt)
 static bool is_ddl(const char *sql)
 {
     return strncmp(sql, "create ", 7) == 0 || strncmp(sql, "drop ", 5) == 0 ||
-           strncmp(sql, "alter ", 6) == 0;
+           strncmp(sql, "alter ", 6) == 0 || strncmp(sql, "analyze ", 8) == 0;
 }
 
 void pg_send_statement(PgConn *conn, SentKind kind, const char *sql, Args args,
@@ -112,6 +112,9 @@ void pg_send_statement(PgConn *conn, SentKind kind, const char *sql, Args args,
 
     if (conn->is_bad) {
         return;
+    }
+    if (kind != SENT_BEGIN) {
+        statement_log(sql, args);
     }
     if (is_ddl(sql)) {
         sent_check(conn, PQsendQueryParams(conn->pg, sql, 0, NULL, NULL, NULL, NULL, 0));

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { LOGGED_TEXT_MAX = 200, LOGGED_MAX = 1 << 16 };
-
 static int bind_one(sqlite3_stmt *handle, int i, const Arg *arg)
 {
     switch (arg->kind) {
@@ -86,56 +84,11 @@ static Err *statement_failed(Tx *tx, int code, const char *sql)
     return err;
 }
 
-#ifdef OCTAVO_HOOKS
-// At level debug each statement with its values, documents by their size: where bench/floor.txt
-// comes from (decision 61).
-static void value_add(Buf *line, const Arg *arg)
-{
-    switch (arg->kind) {
-    case ARG_NULL:
-        buf_add_z(line, " null");
-        return;
-    case ARG_INT:
-        buf_fmt(line, " %lld", (long long)arg->integer);
-        return;
-    case ARG_REAL:
-        buf_fmt(line, " %g", arg->real);
-        return;
-    case ARG_TEXT:
-    case ARG_BLOB:
-        break;
-    }
-    if (arg->text.len > LOGGED_TEXT_MAX) {
-        buf_fmt(line, " doc:%zu", arg->text.len);
-    } else {
-        buf_fmt(line, " '" STR_FMT "'", STR_ARG(arg->text));
-    }
-}
-
-static void statement_log(const char *sql, Args args)
-{
-    if (log_level() != LOG_DEBUG) {
-        return;
-    }
-    Buf line = buf_new(arena_current(), LOGGED_MAX);
-    for (size_t i = 0; i < args.len; i++) {
-        value_add(&line, &args.at[i]);
-    }
-    log_line(LOG_DEBUG, "store", "statement: %s --" STR_FMT, sql, STR_ARG(buf_str(&line)));
-}
-#else
-static void statement_log(const char *sql, Args args)
-{
-    (void)sql, (void)args;
-}
-#endif
-
 static Err *statement_start(Tx *tx, const char *sql, Args args, Stmt **out)
 {
     Conn *conn = tx->conn;
 
     statement_log(sql, args);
-
     if (tx->has_ended) {
         return err_text(500, "%s", tx->failed);
     }

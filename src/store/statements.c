@@ -3,6 +3,7 @@
 // One table of fixed size for the process; when it is full the rest is counted together.
 #include "store/tx.h"
 
+#include "base/log.h"
 #include "base/sort.h"
 
 #include "cql/cql.h"
@@ -18,6 +19,8 @@ enum {
     ENTRIES_MAX = ENTRIES / 4 * 3,
     NAME_MAX_BYTES = 64,
     TEXTS_MAX = 64 << 20, // longest shapes times their number
+    LOGGED_TEXT_MAX = 200,
+    LOGGED_MAX = 1 << 16,
 };
 
 typedef struct {
@@ -260,3 +263,50 @@ size_t statements_by_name(StatementFigures **out)
     *out = all;
     return names;
 }
+
+// ---------------------------------------------------------------------------------------------
+// The log
+
+#ifdef OCTAVO_HOOKS
+// At level debug each statement with its values, documents by their size: where bench/floor.txt
+// comes from (decision 61).
+static void value_add(Buf *line, const Arg *arg)
+{
+    switch (arg->kind) {
+    case ARG_NULL:
+        buf_add_z(line, " null");
+        return;
+    case ARG_INT:
+        buf_fmt(line, " %lld", (long long)arg->integer);
+        return;
+    case ARG_REAL:
+        buf_fmt(line, " %g", arg->real);
+        return;
+    case ARG_TEXT:
+    case ARG_BLOB:
+        break;
+    }
+    if (arg->text.len > LOGGED_TEXT_MAX) {
+        buf_fmt(line, " doc:%zu", arg->text.len);
+    } else {
+        buf_fmt(line, " '" STR_FMT "'", STR_ARG(arg->text));
+    }
+}
+
+void statement_log(const char *sql, Args args)
+{
+    if (log_level() != LOG_DEBUG) {
+        return;
+    }
+    Buf line = buf_new(arena_current(), LOGGED_MAX);
+    for (size_t i = 0; i < args.len; i++) {
+        value_add(&line, &args.at[i]);
+    }
+    log_line(LOG_DEBUG, "store", "statement: %s --" STR_FMT, sql, STR_ARG(buf_str(&line)));
+}
+#else
+void statement_log(const char *sql, Args args)
+{
+    (void)sql, (void)args;
+}
+#endif

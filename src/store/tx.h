@@ -184,5 +184,7 @@ Db *db_resting_longest(const Db *but);
 Meter *store_meter(void);
 // A text of SQL as statistics know it; lives as long as the process.
 const char *statement_shape(Str sql);
+// In debug builds at level debug: the statement with its values.
+void statement_log(const char *sql, Args args);
 // A statement of the transaction is over.
 void statement_ended(const Tx *tx, const char *shape, MeterMark begun, int64_t rows);
