@@ -25,10 +25,14 @@ typedef struct {
     void (*walk_index)(Buf *sql, const char *index);
     // True if the database would sort for this statement; NULL where walk_index does nothing.
     Err *(*sorts)(Tx *tx, const char *sql, Args args, bool *out);
+    // Condition: the column holds a text that an index could not take whole, cut to
+    // KEY_BYTES_MAX; NULL: indexes take texts of any length.
+    void (*is_cut)(Buf *sql, const char *column);
     // Behind a select, "" where one writer has the database alone: locks rows that will be changed,
     // that will be deleted, that others must not delete.
     const char *lock_row, *lock_end, *lock_stay;
-    const char *seldom; // before a range in parentheses: few records are in it
+    const char *seldom;  // before a range in parentheses: few records are in it
+    const char *analyze; // gathers statistics about the table named behind it; NULL: none needed
     const char *serial_key, *integer_type, *real_type, *text_type;
     const char *serial_key_once; // as serial_key, and a number never comes back
 } Dialect;

@@ -170,6 +170,7 @@ static Err *block_load(Tx *tx, void *context)
         TRY(table_state_to_write(tx, shape->of, &state));
         for (to = from; to < block->len && block->rows[to].shape == shape; to++) {
             block->rows[to].values[2] = A_INT(state.filled);
+            keys_cut(tx, shape, block->rows[to].values + 4);
         }
         TRY(rows_load(tx, &block->rows[from], to - from, &is_done));
         note_write(tx, shape);
@@ -351,8 +352,9 @@ typedef struct {
 
 static bool may_go(Str name, bool drops_keys)
 {
-    bool is_for_queries =
-        str_ends(name, S("_idx")) || str_ends(name, S("_some")) || str_ends(name, S("_ref"));
+    bool is_for_queries = str_ends(name, S("_idx")) || str_ends(name, S("_some")) ||
+                          str_ends(name, S("_ref")) || str_ends(name, S("_cut")) ||
+                          str_ends(name, S("_words_gin"));
 
     return is_for_queries || drops_keys;
 }
@@ -363,6 +365,7 @@ static Err *table_drop_indexes(Tx *tx, const Collection *of, bool drops_keys)
 
     TRY(foreign_keys_drop(tx, of, drops_keys));
     TRY(db_index_names(tx, of->table, &names));
+    TRY(db_index_names(tx, str_fmt("%s_words", of->table).at, &names));
     for (size_t i = 0; i < names.len; i++) {
         if (may_go(names.at[i], drops_keys)) {
             Str sql = str_fmt("drop index \"" STR_FMT "\"", STR_ARG(names.at[i]));

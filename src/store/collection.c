@@ -301,7 +301,7 @@ Err *tx_find(Tx *tx, const Collection *of, const char *column, Str value, Json *
     if (!field || !field_has_column(field)) {
         die("%s has no side column %s", of->table, column);
     }
-    Arg arg = field_arg(field, value);
+    Arg arg = key_arg(tx, of, field, field_arg(field, value));
     Str sql = str_fmt("select pk, doc from \"%s\" where \"%s\" = $1%s", of->table, column,
                       field->flags & UNIQUE ? "" : " order by id limit 1");
     TRY(sql_rows(tx, sql.at, (Args){&arg, 1}, take_rows, &rows));

@@ -16,6 +16,7 @@ typedef struct Shape {
     const Collection *of;
     const Collection *main;            // the first known collection of the same table
     const Field *columns[COLUMNS_MAX]; // fields with a side column
+    bool is_key[COLUMNS_MAX];          // an index holds this column
     size_t column_count;
     const Field *words[COLUMNS_MAX]; // fields with word search
     size_t word_count;
@@ -70,6 +71,20 @@ Arg field_value(const Field *field, const Json *doc);
 // A text of the outside (look-up value) as the side column would hold it.
 Arg field_arg(const Field *field, Str text);
 bool arg_equal(const Arg *a, const Arg *b);
+// Longer texts of columns with an index stand in them cut, with a hash of the whole, on a database
+// whose indexes ask for that: equal texts stay equal, others different. Four of them fit into one
+// key.
+enum { KEY_BYTES_MAX = 600 };
+bool key_may_be_cut(Tx *tx, const Collection *of, const Field *field);
+// True if the column of the field holds this text cut.
+bool key_is_cut(Tx *tx, const Collection *of, const Field *field, Str text);
+// The text as the column holds it.
+Str key_text(Tx *tx, const Collection *of, const Field *field, Str text);
+Arg key_arg(Tx *tx, const Collection *of, const Field *field, Arg value);
+// Condition: some column of the row holds a cut text. False: none of the table ever does.
+bool keys_are_cut_sql(Tx *tx, const Shape *shape, Buf *sql);
+// For the values of all side columns.
+void keys_cut(Tx *tx, const Shape *shape, Arg *columns);
 // Folded words of the WORDS fields, joined by blanks; NULL entries for absent ones.
 void words_of(const Shape *shape, const Json *doc, Str *out);
 

@@ -155,18 +155,21 @@ static Err *columns_add(Tx *tx, const Shape *shape, const StrList *have)
     return NULL;
 }
 
-static Err *words_remake(Tx *tx, const Shape *shape)
+// What is there already is left alone.
+static Err *words_complete(Tx *tx, const Shape *shape)
 {
     const char *columns[COLUMNS_MAX];
 
-    TRY(words_drop(tx, shape->of->table));
-    if (!shape->word_count) {
-        return NULL;
-    }
     for (size_t i = 0; i < shape->word_count; i++) {
         columns[i] = shape->words[i]->column;
     }
-    return words_make(tx, shape->of, columns, shape->word_count);
+    return shape->word_count ? words_make(tx, shape->of, columns, shape->word_count) : NULL;
+}
+
+static Err *words_remake(Tx *tx, const Shape *shape)
+{
+    TRY(words_drop(tx, shape->of->table));
+    return words_complete(tx, shape);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -236,6 +239,19 @@ static size_t indexes_wanted(const Shape *shape, Index *out)
     return n;
 }
 
+// Finds the few rows that hold a cut text; searches for a part of a text ask for them.
+static void index_of_cut(Tx *tx, const Shape *shape, Index *out, size_t *n)
+{
+    const char *table = shape->of->table;
+    Str name = str_fmt("%s_cut", table);
+    Buf sql = buf_new(arena_current(), SQL_MAX);
+
+    buf_fmt(&sql, "create index \"" STR_FMT "\" on \"%s\" (pk) where ", STR_ARG(name), table);
+    if (keys_are_cut_sql(tx, shape, &sql)) {
+        index_add(out, n, name, buf_str(&sql));
+    }
+}
+
 static bool is_wanted(const Index *wanted, size_t n, Str name)
 {
     for (size_t i = 0; i < n; i++) {
@@ -267,8 +283,9 @@ static Err *indexes_make_some(Tx *tx, const Shape *shape, size_t at_most, bool *
     for (const UniqueKey *key = shape->of->uniques; key && key->columns; key++) {
         keys++;
     }
-    Index *wanted = NEW_ARRAY(Index, 1 + COLUMNS_MAX + keys);
+    Index *wanted = NEW_ARRAY(Index, 2 + COLUMNS_MAX + keys);
     size_t n = indexes_wanted(shape, wanted);
+    index_of_cut(tx, shape, wanted, &n);
     TRY(db_index_names(tx, shape->of->table, &have));
     for (size_t i = 0; i < have.len; i++) {
         if (!is_wanted(wanted, n, have.at[i])) {
@@ -328,7 +345,7 @@ static Err *row_refill(Tx *tx, const Refill *refill, const Known *row)
     args[n++] = A_INT(refill->recorded.filled);
     buf_fmt(&sql, "update \"%s\" set filled = $2", shape->of->table);
     for (size_t i = 0; i < shape->column_count; i++) {
-        args[n++] = field_value(shape->columns[i], doc);
+        args[n++] = key_arg(tx, shape->of, shape->columns[i], field_value(shape->columns[i], doc));
         buf_fmt(&sql, ", \"%s\" = $%zu", shape->columns[i]->column, n);
     }
     buf_add_z(&sql, " where pk = $1");
@@ -338,6 +355,20 @@ static Err *row_refill(Tx *tx, const Refill *refill, const Known *row)
     }
     words_of(shape, doc, words);
     return words_write(tx, shape->of, row->pk, NULL, words, shape->word_count);
+}
+
+// Queries come at once, statistics made by the database itself a while later.
+static Err *table_analyze(Tx *tx, const Shape *shape)
+{
+    const char *analyze = tx_dialect(tx)->analyze, *table = shape->of->table;
+
+    if (!analyze) {
+        return NULL;
+    }
+    TRY(sql_exec(tx, str_fmt("%s \"%s\"", analyze, table).at, NO_ARGS, NULL, NULL));
+    return shape->word_count
+               ? sql_exec(tx, str_fmt("%s \"%s_words\"", analyze, table).at, NO_ARGS, NULL, NULL)
+               : NULL;
 }
 
 // When all rows are filled: the indexes, each in a transaction of its own, because the log of all
@@ -350,6 +381,8 @@ static Err *refill_finish(Tx *tx, Refill *refill)
     if (is_more) {
         return NULL;
     }
+    TRY(words_complete(tx, refill->shape));
+    TRY(table_analyze(tx, refill->shape));
     refill->recorded.is_ready = true;
     refill->recorded.words_are_new = false;
     refill->recorded.index_hash = refill->shape->index_hash;

@@ -1,4 +1,5 @@
 // The backend for large sites: a PostgreSQL database, one schema per tenant, any number of nodes.
+#include "store/engine.h"
 #include "store/postgres.h"
 
 #include "base/die.h"
@@ -382,6 +383,12 @@ static void walk_index(Buf *sql, const char *index)
     (void)sql, (void)index; // the planner has statistics
 }
 
+// A B-tree takes entries of up to 2,704 bytes.
+static void is_cut(Buf *sql, const char *column)
+{
+    buf_fmt(sql, "octet_length(\"%s\") > %d", column, KEY_BYTES_MAX);
+}
+
 static void like(Buf *sql, const char *column, int n)
 {
     buf_fmt(sql, "%s like $%d escape '\\'", column, n);
@@ -429,6 +436,7 @@ const Backend backend_postgres = {
             .ids_in = ids_in,
             .ids = ids_value,
             .like = like,
+            .is_cut = is_cut,
             .words = pg_words_match,
             .words_query = pg_words_query,
             .walk_index = walk_index,
@@ -436,6 +444,7 @@ const Backend backend_postgres = {
             .lock_row = " for no key update",
             .lock_end = " for update",
             .lock_stay = " for key share",
+            .analyze = "analyze",
             .serial_key = "bigserial primary key",
             .serial_key_once = "bigserial primary key",
             .integer_type = "bigint",

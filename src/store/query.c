@@ -277,7 +277,7 @@ static Err *or_group(Planner *planner, const Cql *cql, size_t first, bool *is_do
         }
         is_done[i] = true;
         if (lists && listed_value(field, one, &value)) {
-            str_list_add(&values, value);
+            str_list_add(&values, key_text(planner->tx, planner->of, field, value));
         } else {
             TRY(clause_node(planner, one, &nodes->at[nodes->len++]));
         }

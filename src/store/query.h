@@ -63,6 +63,8 @@ typedef struct {
     size_t arg_count, arg_cap;
     int depth;
     bool has_words, has_range;
+    const Collection *cut_asked; // whether some of its columns hold cut texts:
+    bool has_cut;
 } Planner;
 
 typedef struct {
@@ -89,6 +91,12 @@ WARN_UNUSED Err *query_plan(Tx *tx, const Collection *of, const ListRequest *req
 
 // One clause as a node.
 WARN_UNUSED Err *clause_node(Planner *planner, const Cql *clause, Node **out);
+// A test of the document; `bound`, if set, is a condition that holds for every match.
+WARN_UNUSED Err *doc_node(const Cql *clause, const Field *field, Str bound, Node **out);
+// Adds " or ...": all rows whose column holds only the beginning of the text; those of them that
+// match the clause, as if it were positive.
+void add_cut_rows(Planner *planner, const Field *field, Buf *sql);
+WARN_UNUSED Err *add_cut_matches(Planner *planner, const Cql *clause, const Field *field, Buf *sql);
 WARN_UNUSED Err *elements_node(Planner *planner, const Cql *clause, const Field *field, Node **out);
 // Any part of the query.
 WARN_UNUSED Err *query_node(Planner *planner, const Cql *cql, Node **out);

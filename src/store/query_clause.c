@@ -77,7 +77,7 @@ static bool is_date(const RecordType *record, Str path)
     return str_starts(path, S("metadata.")) && str_ends(path, S("Date"));
 }
 
-static Err *doc_node(const Cql *clause, const Field *field, Str bound, Node **out)
+Err *doc_node(const Cql *clause, const Field *field, Str bound, Node **out)
 {
     Node *node = NEW(Node);
 
@@ -144,6 +144,7 @@ static Str contains_words(Planner *planner, const Cql *clause, const Field *fiel
         tx_dialect(planner->tx)
             ->like(&sql, quoted(field->column).at, planner_add(planner, A_TEXT(buf_str(&pattern))));
     }
+    add_cut_rows(planner, field, &sql);
     buf_char(&sql, ')');
     return buf_str(&sql);
 }
@@ -205,6 +206,18 @@ static Err *words_node(Planner *planner, const Cql *clause, const Field *field, 
 // ---------------------------------------------------------------------------------------------
 // Texts
 
+// With a text as the column holds it. Where it is cut there, order is for the document to tell.
+static Err *text_compare(Planner *planner, const Cql *clause, const Field *field,
+                         CqlRelation relation, Str text, Node **out)
+{
+    if (is_order(relation) && key_is_cut(planner->tx, planner->of, field, text)) {
+        return doc_node(clause, field, (Str){0}, out);
+    }
+    text = key_text(planner->tx, planner->of, field, text);
+    *out = node_compare(planner, field->column, relation, A_TEXT(text));
+    return NULL;
+}
+
 static Str like_pattern(const Field *field, const CqlPattern *pattern)
 {
     Buf out = buf_new(arena_current(), SQL_MAX);
@@ -231,30 +244,36 @@ static bool is_any_run_only(const CqlPattern *pattern)
 }
 
 // A pattern with wildcards: what stands before the first one is a range of the index.
-static Node *pattern_node(Planner *planner, const Field *field, const CqlPattern *pattern,
-                          bool is_negative)
+static Err *pattern_node(Planner *planner, const Cql *clause, const Field *field, Node **out)
 {
-    const CqlPiece *first = &pattern->pieces[0];
+    bool is_negative = clause->relation == CQL_NOT_EQUAL;
+    CqlPattern pattern = cql_pattern(clause->term);
+    const CqlPiece *first = &pattern.pieces[0];
     Buf sql = buf_new(arena_current(), SQL_MAX);
-    Str range = {0};
+    Str range = {0}, prefix = {0};
 
-    if (is_any_run_only(pattern)) {
-        return is_negative ? node_false() : node_defined(field->column);
+    if (is_any_run_only(&pattern)) {
+        *out = is_negative ? node_false() : node_defined(field->column);
+        return NULL;
     }
     if (first->kind == CQL_LITERAL) {
-        Str prefix = field_fold(field, first->text);
+        prefix = field_fold(field, first->text);
         range = prefix.len ? prefix_sql(planner, field->column, prefix) : (Str){0};
     }
-    bool is_prefix = range.at && pattern->count == 2 && pattern->pieces[1].kind == CQL_ANY_RUN;
+    bool is_prefix = range.at && pattern.count == 2 && pattern.pieces[1].kind == CQL_ANY_RUN;
     buf_add_z(&sql, is_negative ? "not (" : "(");
     buf_add(&sql, range);
     if (!is_prefix) {
         buf_add_z(&sql, range.at ? " and " : "");
-        int n = planner_add(planner, A_TEXT(like_pattern(field, pattern)));
+        int n = planner_add(planner, A_TEXT(like_pattern(field, &pattern)));
         tx_dialect(planner->tx)->like(&sql, quoted(field->column).at, n);
     }
+    if (!is_prefix || prefix.len > KEY_BYTES_MAX) {
+        TRY(add_cut_matches(planner, clause, field, &sql));
+    }
     buf_char(&sql, ')');
-    return node_sql(buf_str(&sql));
+    *out = node_sql(buf_str(&sql));
+    return NULL;
 }
 
 // Whole words inside the pattern's literal pieces: a word next to a wildcard may be cut off.
@@ -307,12 +326,10 @@ static Err *exact_node(Planner *planner, const Cql *clause, const Field *field, 
                         out);
     }
     if (pattern.has_wildcards) {
-        *out = pattern_node(planner, field, &pattern, is_negative);
-        return NULL;
+        return pattern_node(planner, clause, field, out);
     }
-    *out = node_compare(planner, field->column, clause->relation,
-                        A_TEXT(field_fold(field, pattern.literal)));
-    return NULL;
+    return text_compare(planner, clause, field, clause->relation,
+                        field_fold(field, pattern.literal), out);
 }
 
 // The term of < and its like: wildcards mean themselves.
@@ -338,9 +355,8 @@ static Err *text_node(Planner *planner, const Cql *clause, const Field *field, N
     if (!column_serves) {
         return doc_node(clause, field, (Str){0}, out);
     }
-    *out = node_compare(planner, field->column, clause->relation,
-                        A_TEXT(field_fold(field, order_term(clause))));
-    return NULL;
+    return text_compare(planner, clause, field, clause->relation,
+                        field_fold(field, order_term(clause)), out);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -392,8 +408,7 @@ static Err *plain_uuid_node(Planner *planner, const Cql *clause, const Field *fi
 
     if (is_equality && !clause->is_number && !pattern.has_wildcards &&
         !str_is_empty(pattern.literal)) {
-        *out = node_compare(planner, field->column, CQL_EXACT, A_TEXT(str_lower(pattern.literal)));
-        return NULL;
+        return text_compare(planner, clause, field, CQL_EXACT, str_lower(pattern.literal), out);
     }
     if (is_equality && cql_uuid(clause, &(CqlUuid){0}) == NULL) {
         return uuid_node(planner, clause, field->column, out);

@@ -83,6 +83,29 @@ static void fills_add(Shape *shape, const char *name, int64_t hash)
     shape->fills = longer;
 }
 
+// Whether a comma-separated list of columns names it.
+static bool names_column(Str columns, const char *column)
+{
+    Str name;
+
+    while (str_next(&columns, ',', &name)) {
+        if (str_eq_z(str_trim(name), column)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool stands_in_index(const Collection *of, const Field *field)
+{
+    bool is_in_key = false;
+
+    for (const UniqueKey *key = of->uniques; key && key->columns; key++) {
+        is_in_key = is_in_key || names_column(str_of(key->columns), field->column);
+    }
+    return is_in_key || field->references || field->flags & (INDEX | UNIQUE);
+}
+
 static void shape_add_field(Shape *shape, const Field *field)
 {
     if (shape->column_count == COLUMNS_MAX || shape->word_count == COLUMNS_MAX) {
@@ -90,6 +113,7 @@ static void shape_add_field(Shape *shape, const Field *field)
     }
     if (field_has_column(field)) {
         fills_add(shape, field->column, (int64_t)hash_field(columns_start(), field));
+        shape->is_key[shape->column_count] = stands_in_index(shape->of, field);
         shape->columns[shape->column_count++] = field;
         shape->column_hash = (int64_t)hash_field((uint64_t)shape->column_hash, field);
         shape->index_hash = (int64_t)hash_index((uint64_t)shape->index_hash, field);

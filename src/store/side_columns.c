@@ -4,6 +4,7 @@
 #include "store/engine.h"
 
 #include "base/fold.h"
+#include "base/uuid.h"
 
 #include <math.h>
 #include <string.h>
@@ -162,6 +163,80 @@ bool arg_equal(const Arg *a, const Arg *b)
         return a->real == b->real;
     default:
         return str_eq(a->text, b->text);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Texts that an index cannot take whole
+
+// Behind what is cut: greater than any letter, so that all that follows the shorter texts stays
+// behind them.
+#define CUT_MARK "\xf4\x8f\xbf\xbf"
+
+static const char CUT_SPACE[] = "6f637461-766f-4b65-9963-757474657874";
+
+static Str text_cut(Str text)
+{
+    size_t len = KEY_BYTES_MAX;
+
+    while (len && ((unsigned char)text.at[len] & 0xc0) == 0x80) {
+        len--; // no half letter
+    }
+    Str hash = uuid_of_name(str_of(CUT_SPACE), text);
+    return str_fmt(STR_FMT CUT_MARK STR_FMT, (int)len, text.at, STR_ARG(hash));
+}
+
+static bool is_key(const Shape *shape, const Field *field)
+{
+    for (size_t i = 0; i < shape->column_count; i++) {
+        if (shape->columns[i] == field) {
+            return shape->is_key[i];
+        }
+    }
+    return false;
+}
+
+bool key_may_be_cut(Tx *tx, const Collection *of, const Field *field)
+{
+    return tx_dialect(tx)->is_cut && is_key(shape_of(of), field);
+}
+
+bool key_is_cut(Tx *tx, const Collection *of, const Field *field, Str text)
+{
+    return text.len > KEY_BYTES_MAX && key_may_be_cut(tx, of, field);
+}
+
+Str key_text(Tx *tx, const Collection *of, const Field *field, Str text)
+{
+    return key_is_cut(tx, of, field, text) ? text_cut(text) : text;
+}
+
+Arg key_arg(Tx *tx, const Collection *of, const Field *field, Arg value)
+{
+    return value.kind == ARG_TEXT ? A_TEXT(key_text(tx, of, field, value.text)) : value;
+}
+
+bool keys_are_cut_sql(Tx *tx, const Shape *shape, Buf *sql)
+{
+    const Dialect *dialect = tx_dialect(tx);
+    size_t n = 0;
+
+    for (size_t i = 0; dialect->is_cut && i < shape->column_count; i++) {
+        if (shape->is_key[i] && !(shape->columns[i]->flags & (NUMBER | TIME | FLAG))) {
+            buf_add_z(sql, n++ ? " or " : "");
+            dialect->is_cut(sql, shape->columns[i]->column);
+        }
+    }
+    return n > 0;
+}
+
+void keys_cut(Tx *tx, const Shape *shape, Arg *columns)
+{
+    for (size_t i = 0; tx_dialect(tx)->is_cut && i < shape->column_count; i++) {
+        if (shape->is_key[i] && columns[i].kind == ARG_TEXT &&
+            columns[i].text.len > KEY_BYTES_MAX) {
+            columns[i].text = text_cut(columns[i].text);
+        }
     }
 }
 

@@ -217,6 +217,7 @@ Err *row_insert(Tx *tx, const Shape *shape, Arg *values)
 
     TRY(table_state_to_write(tx, shape->of, &state));
     values[2] = A_INT(state.filled);
+    keys_cut(tx, shape, values + 4);
     return sql_exec(tx, shape->sql_insert, (Args){values, shape->column_count + 4}, NULL, &on);
 }
 
@@ -290,7 +291,7 @@ static Err *row_update(Tx *tx, const Shape *shape, const Json *old, const Json *
         Arg now = field_value(field, doc);
         Arg before = field_value(field, old);
         if (!state.is_ready || !arg_equal(&now, &before)) {
-            setting_add(setting, field->column, now);
+            setting_add(setting, field->column, key_arg(tx, shape->of, field, now));
         }
     }
     setting->args[setting->count++] = A_TEXT(json_str(doc, "id"));

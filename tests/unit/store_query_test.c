@@ -394,6 +394,95 @@ static void statements_are_prepared_once_whatever_their_values(void **state)
     }
 }
 
+// A text that no index takes whole, different for each seed and not to be compressed.
+static Str long_text(const char *begin, unsigned seed, const char *end)
+{
+    Buf text = buf_new(arena_current(), 100000);
+
+    buf_add_z(&text, begin);
+    for (int i = 0; i < 5000; i++) {
+        seed = seed * 1103515245u + 12345u;
+        buf_char(&text, (char)('a' + (seed >> 16) % 26));
+    }
+    buf_add_z(&text, end);
+    return buf_str(&text);
+}
+
+static Str two_titles(Str common, const char *query)
+{
+    ptrdiff_t at = str_find(str_of(query), S("~"), 0);
+
+    return at < 0 ? str_of(query)
+                  : str_fmt("%.*s" STR_FMT "%s", (int)at, query, STR_ARG(common), query + at + 1);
+}
+
+static void a_text_longer_than_an_index_takes_is_kept_and_found(void **state)
+{
+    // ~ stands for what the titles of 1 and 2 have in common.
+    static const struct {
+        const char *query, *found;
+    } cases[] = {
+        {"title==\"~emma\"", "1"},      {"title==\"~nana\"", "2"},
+        {"title==\"~\"", "-"},          {"title==(\"~nana\" or \"germinal\")", "2 3"},
+        {"title<>\"~emma\"", "2 3"},    {"title==\"~*\"", "1 2"},
+        {"title==\"~em*\"", "1"},       {"title==\"Ünter*\"", "1 2"},
+        {"title==\"*emma\"", "1"},      {"title==\"*a\"", "1 2"},
+        {"title<>\"*emma\"", "2 3"},    {"title==\"g*l\"", "3"},
+        {"title==\"unter*nana\"", "2"}, {"title > \"~emma\"", "2"},
+        {"title <= \"~emma\"", "1 3"},  {"title > germinal", "1 2"},
+        {"title < unter", "3"},         {"title > \"unter 0\" and title < \"unter zzzz\"", "1 2"},
+        {"donor=\"emma\"", "1"},        {"barcode==\"~1\"", "1"},
+        {"barcode==\"*2\"", "2"},
+    };
+    Tx *tx = begin(*state, WRITE);
+    Str common = long_text("Ünter ", 1, "");
+    Json *doc = NULL;
+
+    for (int i = 1; i <= 2; i++) {
+        const char *word = i == 1 ? "emma" : "nana";
+        insert(tx, &books, i,
+               str_z(str_fmt("\"title\":\"" STR_FMT "%s\",\"donor\":\"" STR_FMT " %s\","
+                             "\"barcode\":\"" STR_FMT "%d\"",
+                             STR_ARG(common), word, STR_ARG(common), word, STR_ARG(common), i)));
+    }
+    insert(tx, &books, 3, "\"title\":\"Germinal\"");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Str found = {0};
+        assert_ok(numbers_of(tx, str_z(two_titles(common, cases[i].query)), &found));
+        found = str_starts(found, S("docs: ")) ? str_sub(found, 6, found.len) : found;
+        if (!str_eq_z(found, cases[i].found)) {
+            fail_msg("%s finds " STR_FMT, cases[i].query, STR_ARG(found));
+        }
+    }
+    assert_ok(tx_find(tx, &books, "barcode", str_fmt(STR_FMT "2", STR_ARG(common)), &doc));
+    assert_str(json_str(doc, "id"), str_z(id_of(2)));
+    // As it came, and replaced by another one.
+    assert_str(json_str(doc, "title"), str_z(str_fmt(STR_FMT "nana", STR_ARG(common))));
+    json_set_str(doc, "title", str_fmt(STR_FMT "lourdes", STR_ARG(common)));
+    assert_ok(tx_update(tx, &books, doc));
+    assert_str(ids_of(tx, &books, str_z(two_titles(common, "title==\"~lourdes\""))),
+               str_z(id_of(2)));
+    assert_str(ids_of(tx, &books, str_z(two_titles(common, "title==\"~nana\""))), "");
+}
+
+static void unique_texts_that_differ_at_their_end_differ(void **state)
+{
+    Tx *tx = begin(*state, WRITE);
+    Str text = long_text("", 2, "");
+
+    insert(tx, &shelves, 1, str_z(str_fmt("\"name\":\"" STR_FMT "1\"", STR_ARG(text))));
+    insert(tx, &shelves, 2, str_z(str_fmt("\"name\":\"" STR_FMT "2\"", STR_ARG(text))));
+    Str message = str_fmt("lower(f_unaccent(jsonb ->> 'name'::text)) value already exists in table "
+                          "shelf: " STR_FMT "2",
+                          STR_ARG(text));
+    Json *doc = json_of(str_z(str_fmt("{\"name\":\"" STR_FMT "2\"}", STR_ARG(text))));
+    Err *err = tx_insert(tx, &shelves, doc);
+    err = err ? err : tx_flush(tx);
+    assert_non_null(err);
+    assert_int_equal(err->status, 422);
+    assert_str(err->message, str_z(message));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +492,8 @@ int main(void)
         TEST(a_parent_finds_records_by_their_children),
         TEST(words_follow_changes),
         TEST(long_or_chains_are_one_list),
+        TEST(a_text_longer_than_an_index_takes_is_kept_and_found),
+        TEST(unique_texts_that_differ_at_their_end_differ),
         TEST(conditions_of_the_caller_hold_beside_the_query),
         TEST(a_scan_beyond_its_budget_names_the_field),
         TEST(queries_on_indexed_fields_neither_scan_nor_sort),
