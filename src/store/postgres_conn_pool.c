@@ -75,6 +75,10 @@ static const char SETTINGS[] =
     "pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end) "
     "from pg_stat_bgwriter";
 
+// What is worth nothing until it is complete waits for no disk: whoever builds it ends with a
+// commit that does.
+static const char BUILDING[] = "set synchronous_commit = off; set maintenance_work_mem = '512MB'";
+
 static bool set_up(PgConn *conn)
 {
     const StoreOptions *options = &conn->store->store->options;
@@ -90,6 +94,11 @@ static bool set_up(PgConn *conn)
         snprintf(conn->server_run, sizeof conn->server_run, "%s", PQgetvalue(result, 0, 0));
     }
     PQclear(result);
+    if (is_set && conn->store->store->options.is_building) {
+        PGresult *building = PQexec(conn->pg, BUILDING);
+        is_set = PQresultStatus(building) == PGRES_COMMAND_OK;
+        PQclear(building);
+    }
     return is_set && PQenterPipelineMode(conn->pg);
 }
 
