@@ -27,16 +27,18 @@ enum {
 #define ID_SPACE          "6f1d9a52-1f0e-5a0c-9d52-6b6f63746176"
 
 static const char usage[] =
-    "octavo bench data make --recipe NAME --data DIR [--seed 1] [--tenant diku]\n"
-    "octavo bench data reset --data DIR [--tenant diku]\n"
-    "octavo bench data check --data DIR | --database URL [--tenant diku]\n\n"
+    "octavo bench data make --recipe NAME --data DIR [--database URL] [--seed 1] [--tenant diku]\n"
+    "octavo bench data reset --data DIR|--database URL [--tenant diku]\n"
+    "octavo bench data check --data DIR|--database URL [--tenant diku]\n\n"
     "make   a new library with users, titles, items, loans and requests, all data files of the\n"
     "       built-in plans in DIR/inputs, and a copy of the prepared database for reset\n"
     "reset  the prepared database again, after load was played on it; prints its checksum\n"
     "check  what must hold at any time (an open loan for each item on loan ...); exit code 1 if\n"
     "       something does not\n\n"
     "Recipes: tiny (4,000 items), small (40,000), seed (400,000), large (1,000,000),\n"
-    "         huge (7,200,000). Nothing else may use DIR meanwhile.\n";
+    "         huge (7,200,000). Nothing else may use DIR or the database meanwhile.\n"
+    "With --database=postgres://... the library is made in that database, the files of the plans\n"
+    "in DIR; the role must be allowed to make databases.\n";
 
 static const Recipe recipes[] = {
     {.name = "tiny",
@@ -248,6 +250,12 @@ static Err *data_reset(const DataOptions *options)
     uint64_t checksum = 0;
     Str file = database_file(options);
 
+    if (options->database.len) {
+        TRY(postgres_reset(options->database));
+        printf("reset in %.2f s\n", (double)(clock_ns() - begun) / 1e9);
+        return NULL;
+    }
+
     if (access(str_z(str_fmt(STR_FMT "-wal", STR_ARG(file))), F_OK) == 0) {
         // Left behind by a process that was killed; its content belongs to the old file.
         unlink(str_z(str_fmt(STR_FMT "-wal", STR_ARG(file))));
@@ -365,13 +373,17 @@ static Err *making_publish(const DataOptions *options)
 
 static Err *app_open(const DataOptions *options, App *app)
 {
-    StoreOptions store = {.dir = making_folder(options),
+    bool is_embedded = !options->database.len;
+    StoreOptions store = {.dir = is_embedded ? making_folder(options) : (Str){0},
+                          .url = options->database,
                           .cache_bytes = CACHE_BYTES,
                           .readers_max = READERS_MAX,
                           .is_building = true};
 
     TRY(folder_make(options->data));
-    TRY(making_clear(options));
+    if (is_embedded) {
+        TRY(making_clear(options));
+    }
     *app = (App){.modules = all_modules};
     TRY(store_open(&store, &app->store));
     Err *err = gateway_start(app);
@@ -419,7 +431,7 @@ static Err *tenant_fill(const DataOptions *options, Maker *maker)
         err = records_make(maker);
     }
     app_close(&app);
-    return err ? err : making_publish(options);
+    return err || options->database.len ? err : making_publish(options);
 }
 
 static Err *data_make(const DataOptions *options)
@@ -428,15 +440,18 @@ static Err *data_make(const DataOptions *options)
     Maker maker;
 
     TRY(maker_new(options, &maker));
-    if (access(str_z(database_file(options)), F_OK) == 0) {
+    if (!options->database.len && access(str_z(database_file(options)), F_OK) == 0) {
         return err_text(400, STR_FMT " exists: make begins with an empty folder",
                         STR_ARG(database_file(options)));
     }
     TRY(tenant_fill(options, &maker));
     TRY(inputs_write(&maker));
+    if (options->database.len) {
+        TRY(postgres_keep(options->database));
+    }
     printf("%s: %lld records in %.1f s\n", maker.recipe->name, (long long)maker.records,
            (double)(clock_ns() - begun) / 1e9);
-    return prepared_keep(options);
+    return options->database.len ? NULL : prepared_keep(options);
 }
 
 Err *library_of_recipe(Str recipe, Str folder)
@@ -478,29 +493,34 @@ static Err *check_tenant(const DataOptions *options, int *violations)
 // ---------------------------------------------------------------------------------------------
 // Command line
 
-static Err *read_arguments(DataOptions *options, bool may_be_database, int argc, char **argv)
+static Err *read_arguments(DataOptions *options, int argc, char **argv)
 {
-    for (int i = 1; i < argc; i += 2) {
-        struct {
-            const char *name;
-            Str *value;
-        } known[] = {{"--recipe", &options->recipe}, {"--seed", &options->seed},
-                     {"--data", &options->data},     {"--database", &options->database},
-                     {"--tenant", &options->tenant}, {0}};
+    const struct {
+        const char *name;
+        Str *value;
+    } known[] = {{"--recipe", &options->recipe}, {"--seed", &options->seed},
+                 {"--data", &options->data},     {"--database", &options->database},
+                 {"--tenant", &options->tenant}, {0}};
+
+    for (int i = 1; i < argc; i++) {
+        Str name = str_of(argv[i]);
+        ptrdiff_t equals = str_find_char(name, '=', 0);
+        const char *value = equals > 0 ? argv[i] + equals + 1 : i + 1 < argc ? argv[++i] : NULL;
         size_t k = 0;
-        while (known[k].name && strcmp(known[k].name, argv[i]) != 0) {
+        name = equals > 0 ? str_sub(name, 0, (size_t)equals) : name;
+        while (known[k].name && !str_eq_z(name, known[k].name)) {
             k++;
         }
-        if (!known[k].name || i + 1 >= argc) {
-            return err_text(400, "%s: unknown, or without its value", argv[i]);
+        if (!known[k].name || !value) {
+            return err_text(400, STR_FMT ": unknown, or without its value", STR_ARG(name));
         }
-        *known[k].value = str_of(argv[i + 1]);
+        *known[k].value = str_of(value);
     }
-    if (options->database.len && !may_be_database) {
-        return err_text(400, "only check reads a database; octavo migrate fills one");
+    if (options->database.len && !str_starts(options->database, S("postgres"))) {
+        return err_text(400, "a database is postgres://...");
     }
-    return options->data.len || options->database.len ? NULL
-                                                      : err_text(400, "say where: --data DIR");
+    bool needs_folder = !options->database.len || strcmp(argv[0], "make") == 0;
+    return options->data.len || !needs_folder ? NULL : err_text(400, "say where: --data DIR");
 }
 
 static int fail(const Err *err, int code)
@@ -520,7 +540,7 @@ int bench_data(int argc, char **argv)
         return 0;
     }
     log_set(LOG_WARN, false);
-    Err *err = read_arguments(&options, strcmp(what, "check") == 0, argc, argv);
+    Err *err = read_arguments(&options, argc, argv);
     if (err) {
         return fail(err, 3);
     }

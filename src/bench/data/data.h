@@ -161,5 +161,19 @@ WARN_UNUSED Err *library_of_recipe(Str recipe, Str folder);
 // Copies the prepared database of a library made by `octavo bench data make`.
 WARN_UNUSED Err *library_copy(Str folder, Str file);
 
+// Libraries on PostgreSQL (postgres.c), the server and the database named by the URL.
+
+// After loading: statistics for the planner, and a copy beside it for postgres_reset.
+WARN_UNUSED Err *postgres_keep(Str url);
+WARN_UNUSED Err *postgres_reset(Str url);
+// Copies a database that nobody uses, over what has that name, or drops one.
+WARN_UNUSED Err *postgres_copy(Str url, Str from, Str to);
+WARN_UNUSED Err *postgres_drop(Str url, Str database);
+// Statements, one of them at a time, in a schema.
+WARN_UNUSED Err *postgres_run(Str url, Str schema, Str statements);
+WARN_UNUSED Err *postgres_database_name(Str url, Str *out);
+// The URL of another database of the same server.
+Str postgres_url(Str url, Str database);
+
 // octavo bench data make|reset|check.
 int bench_data(int argc, char **argv);
