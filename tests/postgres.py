@@ -219,9 +219,9 @@ def new_database():
     return urllib.parse.urlsplit(cluster)._replace(path="/" + name).geturl()
 
 
-def drop_database(url):
+def drop_database(url, suffix=""):
     """Again for a while: the owner may not end the work of an autovacuum that is in it."""
-    name = urllib.parse.urlsplit(url).path.strip("/")
+    name = urllib.parse.urlsplit(url).path.strip("/") + suffix
     for chances in range(20, -1, -1):
         try:
             psql(os.environ[SWITCH], f"drop database {name} with (force)")

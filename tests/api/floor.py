@@ -1,6 +1,7 @@
 """The statements of one check-out as the server logs them: what bench/floor.txt is made of.
 
     python3 tests/api/floor.py > bench/floor.txt
+    tests/postgres.py python3 tests/api/floor.py > bench/floor-postgres.txt
 
 makes a library of the recipe tiny, lends an item in it with log.level=debug (a debug build) and
 writes the statements with their values, the way `octavo bench floor` reads them.
@@ -16,9 +17,15 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import octavo  # noqa: E402
+import postgres  # noqa: E402
 
-HEAD = """\
+ABOUT = """\
 # One check-out: the statements whose cost on bare SQLite is a part of the floor F (octavo bench floor).
+"""
+ABOUT_POSTGRES = """\
+# One check-out on PostgreSQL: what pgbench runs beside it (octavo bench floor --database).
+"""
+HEAD = """\
 # Made by tests/api/floor.py from what a debug build logs; tests/api/test_floor.py compares.
 #
 #   pick NAME SQL           records to choose from; those of the first pick serve once each
@@ -37,9 +44,25 @@ UUID = re.compile(r"'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 DAY_MS = 86_400_000
 
 
+def kept_file():
+    return "floor-postgres.txt" if postgres.is_wanted() else "floor.txt"
+
+
 def make_library(folder):
+    """The words of a command line that say where it is."""
     line = [octavo.program(), "bench", "data", "make", "--recipe", "tiny", "--data", str(folder)]
+    store = ["--data", str(folder)]
+    if postgres.is_wanted():
+        store = ["--database", postgres.new_database()]
+        line += store
     subprocess.run(line, check=True, capture_output=True, timeout=120)
+    return store
+
+
+def drop_library(store):
+    if postgres.is_wanted():
+        postgres.drop_database(store[1])
+        postgres.drop_database(store[1], suffix="_prepared")
 
 
 def first_line(folder, file):
@@ -105,13 +128,15 @@ def statements(server, folder):
 
 
 def floor_text(folder):
-    make_library(folder)
-    server = octavo.Server(["--log.level=debug"], ["--data", str(folder)])
+    store = make_library(folder)
+    server = octavo.Server(["--log.level=debug"], store)
     try:
         lines = statements(server.start(), folder)
     finally:
         server.close()
-    return HEAD + "\n".join([f"pick {name} {sql}" for name, sql in PICKS] + lines) + "\n"
+        drop_library(store)
+    about = ABOUT_POSTGRES if postgres.is_wanted() else ABOUT
+    return about + HEAD + "\n".join([f"pick {name} {sql}" for name, sql in PICKS] + lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ def without_figures(text):
 
 
 def test_the_floor_runs_the_statements_that_a_check_out_runs(tmp_path):
-    kept = (octavo.ROOT / "bench" / "floor.txt").read_text()
+    kept = (octavo.ROOT / "bench" / floor.kept_file()).read_text()
     now = floor.floor_text(tmp_path)
     assert without_figures(now) == without_figures(kept), \
-        "make bench/floor.txt again: python3 tests/api/floor.py > bench/floor.txt"
+        f"make bench/{floor.kept_file()} again, as tests/api/floor.py tells"
     sizes = [[int(n) for n in re.findall(r"doc:(\d+)", text)] for text in (kept, now)]
     assert all(abs(a - b) <= a // 10 for a, b in zip(*sizes)), sizes

@@ -121,6 +121,34 @@ static void every_kind_of_value_is_bound(void **state)
     sqlite3_close(db);
 }
 
+static void the_same_statements_become_a_script_of_pgbench(void **state)
+{
+    static const char expected[] =
+        "select (extract(epoch from clock_timestamp()) * 1000)::bigint as now, item_id, new_loan "
+        "from octavo_floor where n = (select nextval('octavo_floor_n')) \\gset\n"
+        "\\set now_1000 :now + 1000\n"
+        "\\startpipeline\n"
+        "begin;\n"
+        "insert into t values ('two $1 words', :item_id, null, :doc_50, :new_loan, :now_1000, "
+        "-7);\n"
+        "commit;\n"
+        "\\endpipeline\n";
+    PgbenchScript script;
+    (void)state;
+
+    assert_ok(pgbench_script(S("pick item SELECT id FROM item\n"
+                               "do insert into t values ($2, $1, $3, $4, $5, $6, $7) -- item.id "
+                               "'two $1 words' null doc:50 new:loan now+1000 -7"),
+                             &script));
+    assert_str(pgbench_text(&script, false), expected);
+    assert_str(script.documents.at[0], "doc:50");
+    assert_true(str_find(pgbench_table(&script), S("item_rows.id as item_id"), 0) > 0);
+    assert_err(pgbench_script(S("do select $2 -- 1"), &script), 400, "$2 has no value: select $2");
+    assert_err(pgbench_script(S("do select $1 -- soon"), &script), 400, "\"soon\" is no value");
+    assert_err(pgbench_script(S("undo"), &script), 400, "expected pick or do, not \"undo\"");
+    assert_err(pgbench_script(S("# nothing"), &script), 400, "the statements do nothing");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +156,7 @@ int main(void)
         cmocka_unit_test(the_built_in_transaction_runs),
         cmocka_unit_test(statements_that_are_wrong_are_refused),
         cmocka_unit_test(every_kind_of_value_is_bound),
+        cmocka_unit_test(the_same_statements_become_a_script_of_pgbench),
     };
     asset_use(assets_all);
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

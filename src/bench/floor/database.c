@@ -136,8 +136,7 @@ static bool read_value(FloorRun *run, Str word, Value *value)
     return read_pick_value(run, word, value);
 }
 
-// Words stand between blanks; a text in quotes may hold some. False at the end.
-static bool next_word(Str *rest, Str *word)
+bool floor_next_word(Str *rest, Str *word)
 {
     *rest = str_trim(*rest);
     if (!rest->len) {
@@ -162,7 +161,7 @@ static Err *read_statement(FloorRun *run, Str text)
         return err_text(400, "more than %d statements", STATEMENTS_MAX);
     }
     statement->sql = dashes < 0 ? text : str_sub(text, 0, (size_t)dashes);
-    while (next_word(&rest, &word)) {
+    while (floor_next_word(&rest, &word)) {
         if (statement->value_count == VALUES_MAX ||
             !read_value(run, word, &statement->values[statement->value_count])) {
             return err_text(400, "\"" STR_FMT "\" is no value", STR_ARG(word));

@@ -23,6 +23,7 @@ enum { OPEN_FOLDERS = 8 };
 
 static const char usage[] =
     "octavo bench floor [options]\n"
+    "octavo bench floor --database URL --data DIR [options]\n"
     "Measures what one check-out costs at least on this machine: a synced write, its statements\n"
     "on bare SQLite in a real library, a bare HTTP route. F = HTTP + statements.\n\n"
     "  --data DIR         a library of `octavo bench data make`, whose prepared database is "
@@ -31,10 +32,15 @@ static const char usage[] =
     "  --directory DIR    where the database of the measurement lives (.)\n"
     "  --seconds S        time for each measurement (2)\n"
     "  --statements FILE  another transaction than the built-in one (bench/floor.txt)\n"
-    "  --json FILE        write the result there; - is standard output\n";
+    "  --json FILE        write the result there; - is standard output\n\n"
+    "With --database=postgres://... and DIR of `octavo bench data make --database`: pgbench runs\n"
+    "the statements (bench/floor-postgres.txt) in one pipeline, Octavo checks out, in turn on "
+    "copies\n"
+    "of the database, with one client and with 20.\n"
+    "  --pgbench FILE     only write the script that pgbench runs there\n";
 
 typedef struct {
-    const char *data, *folder, *statements, *json;
+    const char *data, *database, *folder, *statements, *json, *pgbench;
     double seconds;
 } FloorOptions;
 
@@ -87,19 +93,27 @@ static Err *read_arguments(FloorOptions *options, int argc, char **argv)
 {
     double number = 0;
 
+    const struct {
+        const char *name, **value;
+    } known[] = {{"--directory", &options->folder},
+                 {"--data", &options->data},
+                 {"--database", &options->database},
+                 {"--statements", &options->statements},
+                 {"--json", &options->json},
+                 {"--pgbench", &options->pgbench},
+                 {0}};
+
     for (int i = 0; i < argc; i += 2) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        size_t k = 0;
         if (!value) {
             return err_text(400, "%s needs a value", name);
         }
-        if (strcmp(name, "--directory") == 0) {
-            options->folder = value;
-        } else if (strcmp(name, "--data") == 0) {
-            options->data = value;
-        } else if (strcmp(name, "--statements") == 0) {
-            options->statements = value;
-        } else if (strcmp(name, "--json") == 0) {
-            options->json = value;
+        while (known[k].name && strcmp(known[k].name, name) != 0) {
+            k++;
+        }
+        if (known[k].name) {
+            *known[k].value = value;
         } else if (!str_double(str_of(value), &number) || number <= 0) {
             return err_text(400, "%s: \"%s\" is no number above 0", name, value);
         } else if (strcmp(name, "--seconds") == 0) {
@@ -126,9 +140,21 @@ static void print(FILE *out, const Floor *f)
             f->echo_wall_us + f->wall_us[0], f->echo_cpu_us + f->cpu_us[1]);
 }
 
-static Err *write_json(const char *name, const Floor *f)
+Err *floor_write_json(const char *name, const Json *root)
 {
     FILE *file = strcmp(name, "-") == 0 ? stdout : fopen(name, "wb");
+
+    if (!file || fprintf(file, STR_FMT "\n", STR_ARG(json_text_indented(root))) < 0) {
+        return err_text(500, "%s: %s", name, strerror(errno));
+    }
+    if (file != stdout) {
+        fclose(file);
+    }
+    return NULL;
+}
+
+static Err *write_json(const char *name, const Floor *f)
+{
     Json *root = json_object();
 
     json_set_number(root, "syncUs", f->sync_us);
@@ -144,13 +170,7 @@ static Err *write_json(const char *name, const Floor *f)
     json_set_number(root, "echo.perSecond", f->echo_per_s);
     json_set_number(root, "floor.latencyUs", f->echo_wall_us + f->wall_us[0]);
     json_set_number(root, "floor.cpuUs", f->echo_cpu_us + f->cpu_us[1]);
-    if (!file || fprintf(file, STR_FMT "\n", STR_ARG(json_text_indented(root))) < 0) {
-        return err_text(500, "%s: %s", name, strerror(errno));
-    }
-    if (file != stdout) {
-        fclose(file);
-    }
-    return NULL;
+    return floor_write_json(name, root);
 }
 
 static int remove_one(const char *name, const struct stat *status, int kind, struct FTW *place)
@@ -179,16 +199,62 @@ static Err *measure_library(const FloorOptions *options, FloorDatabase *database
     return err;
 }
 
+static Err *read_statements(const FloorOptions *options, const char *built_in, Str *out)
+{
+    if (options->statements) {
+        return read_file(options->statements, out);
+    }
+    return asset_find(built_in, out) ? NULL : err_text(500, "%s is not built in", built_in);
+}
+
+static Err *compare_postgres(const FloorOptions *options)
+{
+    FloorPostgres postgres = {.url = str_of(options->database),
+                              .inputs = str_fmt("%s/inputs", options->data),
+                              .folder =
+                                  str_fmt("%s/octavo-floor-%d", options->folder, (int)getpid()),
+                              .json = options->json,
+                              .seconds = options->seconds};
+
+    TRY(read_statements(options, "bench/floor-postgres.txt", &postgres.statements));
+    if (mkdir(str_z(postgres.folder), 0700)) {
+        return err_text(500, STR_FMT ": %s", STR_ARG(postgres.folder), strerror(errno));
+    }
+    TRY(floor_compare_postgres(&postgres)); // its files tell what failed
+    (void)nftw(str_z(postgres.folder), remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    return NULL;
+}
+
+static Err *write_pgbench(const FloorOptions *options)
+{
+    PgbenchScript script;
+    Str statements;
+
+    TRY(read_statements(options, "bench/floor-postgres.txt", &statements));
+    TRY(pgbench_script(statements, &script));
+    FILE *out = strcmp(options->pgbench, "-") == 0 ? stdout : fopen(options->pgbench, "wb");
+    if (!out) {
+        return err_text(500, "%s: %s", options->pgbench, strerror(errno));
+    }
+    fprintf(out, "-- Before it: " STR_FMT "\n" STR_FMT, STR_ARG(pgbench_table(&script)),
+            STR_ARG(pgbench_text(&script, false)));
+    return out != stdout && fclose(out) ? err_text(500, "%s: %s", options->pgbench, strerror(errno))
+                                        : NULL;
+}
+
 static Err *measure(const FloorOptions *options, Floor *floor)
 {
     FILE *out = options->json && strcmp(options->json, "-") == 0 ? stderr : stdout;
     FloorDatabase database = {.seconds = options->seconds};
 
-    if (options->statements) {
-        TRY(read_file(options->statements, &database.statements));
-    } else if (!asset_find("bench/floor.txt", &database.statements)) {
-        return err_text(500, "bench/floor.txt is not built in");
+    if (options->pgbench) {
+        return write_pgbench(options);
     }
+    if (options->database) {
+        return options->data ? compare_postgres(options)
+                             : err_text(400, "--database needs --data, the folder with inputs/");
+    }
+    TRY(read_statements(options, "bench/floor.txt", &database.statements));
     // The echo server is a fork: it comes first, while the process is small.
     TRY(floor_measure_echo(options->seconds, floor));
     TRY(floor_measure_sync(options->folder, options->seconds, floor));
