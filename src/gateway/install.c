@@ -503,6 +503,18 @@ static Err *run_locked(Plan *plan, const Json *wanted)
     return plan->options->simulate ? NULL : carry_out(plan);
 }
 
+// One process of several at a time, with what the others have done before.
+static Err *run_alone(Plan *plan, Db *db, const Json *wanted)
+{
+    DbLock *lock = NULL;
+
+    TRY(db_lock(db, &lock));
+    Err *err = lock ? tenants_reload(plan->tenant->app) : NULL;
+    err = err ? err : run_locked(plan, wanted);
+    db_unlock(db, lock);
+    return err;
+}
+
 Err *install_run(Tenant *tenant, const Json *wanted, const InstallOptions *options, Json **done)
 {
     Plan *plan = NEW(Plan);
@@ -511,7 +523,7 @@ Err *install_run(Tenant *tenant, const Json *wanted, const InstallOptions *optio
     plan->options = options;
     TRY(tenant_ready(tenant, &db));
     pthread_mutex_lock(&tenant->lock);
-    Err *err = run_locked(plan, wanted);
+    Err *err = run_alone(plan, db, wanted);
     pthread_mutex_unlock(&tenant->lock);
     *done = report(plan);
     return err;

@@ -34,8 +34,9 @@ typedef struct Gateway {
     _Atomic(const TenantList *) tenants;
     unsigned char signing_key[32];
     TokenCache *tokens;
-    Readers *readers;             // NULL: the store has no replicas
-    _Atomic bool tenants_are_old; // another process changed some
+    Readers *readers; // NULL: the store has no replicas
+    // Another process changed some; they are being read: who comes then waits for that.
+    _Atomic bool tenants_are_old, reads_tenants;
     _Atomic uint32_t request_number;
     // Modules that answer the gateway's questions, NULL if the program has none; places in the
     // list.
@@ -74,6 +75,7 @@ static inline const TenantState *tenant_state(const Tenant *tenant)
 WARN_UNUSED Err *tenants_load(App *app);
 // What other processes did to tenants since.
 WARN_UNUSED Err *tenants_refresh(App *app);
+WARN_UNUSED Err *tenants_reload(App *app); // even if nothing is known to have changed
 // Opens and migrates the tenant's database if this did not happen yet.
 WARN_UNUSED Err *tenant_ready(Tenant *tenant, Db **db);
 // Writes and publishes a new state. The caller holds tenant->lock.

@@ -79,7 +79,7 @@ static Tenant *lookup(const TenantList *list, Str id)
 
 Err *tenant_find(App *app, Str id, Tenant **out)
 {
-    if (atomic_load_explicit(&app->gateway->tenants_are_old, memory_order_relaxed)) {
+    if (atomic_load(&app->gateway->tenants_are_old) || atomic_load(&app->gateway->reads_tenants)) {
         TRY(tenants_refresh(app));
     }
     *out = lookup(atomic_load_explicit(&app->gateway->tenants, memory_order_acquire), id);
@@ -535,14 +535,14 @@ static bool is_listed(const Docs *docs, Str id)
     return false;
 }
 
-static void tenants_remove(App *app, const Docs *docs)
+// Of those that were known before the records were read: a newer one is not among them.
+static void tenants_remove(App *app, const TenantList *list, const Docs *docs)
 {
     Gateway *gateway = app->gateway;
-    const TenantList *list = atomic_load(&gateway->tenants);
 
-    for (size_t i = 0; i < list->len; i++) {
+    for (size_t i = 0; list && i < list->len; i++) {
         Tenant *tenant = list->at[i];
-        if (is_listed(docs, tenant->id)) {
+        if (atomic_load(&tenant->is_gone) || is_listed(docs, tenant->id)) {
             continue;
         }
         pthread_mutex_lock(&gateway->lock);
@@ -557,12 +557,15 @@ static void tenants_remove(App *app, const Docs *docs)
 
 Err *tenants_refresh(App *app)
 {
+    const TenantList *before = NULL;
     Docs docs = {0};
 
     // Who comes second finds everything done.
     pthread_mutex_lock(&app->gateway->refresh_lock);
     Err *err = NULL;
+    atomic_store(&app->gateway->reads_tenants, true);
     if (atomic_exchange(&app->gateway->tenants_are_old, false)) {
+        before = atomic_load(&app->gateway->tenants);
         err = own_all(app, &own_tenants, &docs);
         for (size_t i = 0; i < docs.len && !err; i++) {
             tenant_read(app, docs.at[i]);
@@ -570,11 +573,18 @@ Err *tenants_refresh(App *app)
         if (err) {
             atomic_store(&app->gateway->tenants_are_old, true);
         } else {
-            tenants_remove(app, &docs);
+            tenants_remove(app, before, &docs);
         }
     }
+    atomic_store(&app->gateway->reads_tenants, false);
     pthread_mutex_unlock(&app->gateway->refresh_lock);
     return err;
+}
+
+Err *tenants_reload(App *app)
+{
+    atomic_store(&app->gateway->tenants_are_old, true);
+    return tenants_refresh(app);
 }
 
 static void changed_elsewhere(void *context, Db *db, const Collection *of)

@@ -283,6 +283,32 @@ static Err *db_remove(Db *db)
     return err;
 }
 
+// A connection of its own has it, so that it goes with the process.
+static Err *lock_take(Db *db, DbLock **lock)
+{
+    const PostgresDb *state = db->state;
+    PgConn *conn = NULL;
+    Arg key = A_INT(state->lock_key + 1);
+
+    TRY(pg_conn_open(state->store, &conn));
+    pg_send_control(conn, "set lock_timeout = 0");
+    pg_send_statement(conn, SENT_READ, "select pg_advisory_lock($1)", (Args){&key, 1}, NULL);
+    pg_send_sync(conn);
+    if (!pg_receive(conn, NULL)) {
+        Err *err = conn->failed ? pg_err(conn->failed, conn->failed_sent->sql)
+                                : pg_err_lost(conn->pg, "lock");
+        pg_conn_close(conn);
+        return err;
+    }
+    *lock = (DbLock *)conn;
+    return NULL;
+}
+
+static void lock_give(DbLock *lock)
+{
+    pg_conn_close((PgConn *)lock);
+}
+
 static Err *names_read(Store *store, StrList *names)
 {
     const char *const sql[] = {
@@ -402,6 +428,8 @@ const Backend backend_postgres = {
     .db_drop = db_remove,
     .db_hold = db_hold,
     .db_release = db_release,
+    .db_lock = lock_take,
+    .db_unlock = lock_give,
     .db_names = names_read,
     .db_backup = backup,
     .begin = pg_begin,

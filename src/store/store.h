@@ -173,6 +173,11 @@ void store_close(Store *store);
 // process's own database has the name "octavo". Errors: 404 text if absent.
 WARN_UNUSED Err *db_open(Store *store, Str name, bool create, Db **out);
 WARN_UNUSED Err *db_drop(Store *store, Str name);
+// For work of several transactions that only one process may do at a time. Waits; those of this
+// process need a lock of their own. NULL in *lock: there is no other process.
+typedef struct DbLock DbLock;
+WARN_UNUSED Err *db_lock(Db *db, DbLock **lock);
+void db_unlock(Db *db, DbLock *lock);
 // Names of all tenant databases.
 WARN_UNUSED Err *db_names(Store *store, StrList *names);
 Str db_name(const Db *db);

@@ -166,6 +166,19 @@ Err *db_drop(Store *store, Str name)
     return NULL;
 }
 
+Err *db_lock(Db *db, DbLock **lock)
+{
+    *lock = NULL;
+    return db->store->backend->db_lock ? db->store->backend->db_lock(db, lock) : NULL;
+}
+
+void db_unlock(Db *db, DbLock *lock)
+{
+    if (lock) {
+        db->store->backend->db_unlock(lock);
+    }
+}
+
 Err *db_names(Store *store, StrList *names)
 {
     return store->backend->db_names(store, names);

@@ -25,6 +25,9 @@ typedef struct Backend {
     // Opens what is closed and keeps it open until the release; 404 text if it is gone.
     Err *(*db_hold)(Db *db);
     void (*db_release)(Db *db);
+    // Between processes, see db_lock; NULL: there is one.
+    Err *(*db_lock)(Db *db, DbLock **lock);
+    void (*db_unlock)(DbLock *lock);
     Err *(*db_names)(Store *store, StrList *names);
     Err *(*db_backup)(Db *db, const char *file);
     Err *(*begin)(Tx *tx);

@@ -16,10 +16,8 @@ from test_races_of_records import renewable  # noqa: E402,F401
 
 NEWS_S = 1  # after so long every node knows
 
-# A right that is taken away is gone on the other node when it knows: test_news.py. Installs are in
-# order on one node only.
-ON_ONE_NODE = {"test_a_right_that_was_taken_away_is_gone_with_the_answer",
-               "test_two_installs_at_once_end_like_one"}
+# A right that is taken away is gone on the other node when it knows: test_news.py.
+ON_ONE_NODE = {"test_a_right_that_was_taken_away_is_gone_with_the_answer"}
 
 globals().update({name: test for module in (test_races, test_races_of_records)
                   for name, test in vars(module).items()
