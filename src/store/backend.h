@@ -71,9 +71,10 @@ struct LoadedRow;
 WARN_UNUSED Err *rows_load(Tx *tx, const struct LoadedRow *rows, size_t n, bool *is_done);
 // A failed write ends the transaction: those that may fail come alone.
 bool db_fails_whole(const Db *db);
-// A reader whose snapshot is older than a second goes on with a new one (decision 42). Nothing
-// happens in a writer, inside of a statement, or among reads that go together.
-WARN_UNUSED Err *tx_renew(Tx *tx);
+// A reader whose snapshot is older than a second lets it go and takes a new one with its next
+// statement (decision 42); at once: whatever its age. Nothing happens in a writer, inside of a
+// statement, or among reads that go together.
+WARN_UNUSED Err *tx_renew(Tx *tx, bool at_once);
 // The database itself keeps references: a write that breaks one fails (OnViolation).
 bool db_keeps_references(const Db *db);
 bool tx_keeps_references(const Tx *tx);

@@ -14,6 +14,7 @@ enum {
     CHUNK_BYTES = 4 * 1024 * 1024,
     PKS_IN_BLOCK = 8192,
     TEXTS_MAX = 1024 * 1024 * 1024,
+    SORTS_WHOLE_MAX = 100 * 1000, // records of a table that the database may sort in one go
 };
 
 typedef struct PkBlock {
@@ -273,11 +274,11 @@ static Err *take_text(const Row *row, void *context)
     return NULL;
 }
 
-const char *by_pk_sql(const Collection *of)
+const char *by_pk_sql(const Collection *of, const char *what)
 {
     Buf sql = buf_new(arena_current(), SQL_MAX);
 
-    buf_fmt(&sql, "select pk, doc from \"%s\" where pk in (", of->table);
+    buf_fmt(&sql, "select %s from \"%s\" where pk in (", what, of->table);
     for (int i = 1; i <= PKS_IN_STATEMENT; i++) {
         buf_fmt(&sql, "%s$%d", i > 1 ? ", " : "", i);
     }
@@ -312,7 +313,7 @@ static Err *add_by_pk(List *list, Tx *tx, const char *sql)
 
 static Err *chunk_by_pk(List *list, Tx *tx)
 {
-    const char *sql = by_pk_sql(list->of);
+    const char *sql = by_pk_sql(list->of, "pk, doc");
 
     chunk_start(list);
     while (list->pk_count && list->slot_count < CHUNK_ROWS && list->bytes.len < CHUNK_BYTES) {
@@ -439,7 +440,37 @@ static Err *list_scan(List *list, Tx *tx)
     TRY(query_scan(tx, &list->plan, &scan));
     list->total = scan.total;
     list->is_counted = true;
-    return list->pk_count ? chunk_by_pk(list, tx) : NULL;
+    // More than one chunk goes on without this transaction.
+    return list->pk_count && list->pk_count <= CHUNK_ROWS ? chunk_by_pk(list, tx) : NULL;
+}
+
+static Err *take_last_pk(const Row *row, void *context)
+{
+    *(int64_t *)context = row_int(row, 0);
+    return NULL;
+}
+
+// Sorting much without an index would take one snapshot for long: it is done piece by piece. A page
+// of few matches is not worth asking.
+static Err *choose_scan(List *list, Tx *tx, bool *scans)
+{
+    const Plan *plan = &list->plan;
+    const Field *first = plan->key_count ? plan->keys[0].field : NULL;
+    bool has_index = first && first->flags & (INDEX | UNIQUE);
+    bool is_much = list->limit > CHUNK_ROWS || (!plan->has_filter && !has_index);
+    Str sql = str_fmt("select max(pk) from \"%s\"", list->of->table);
+    int64_t last_pk = 0;
+
+    *scans = !plan->is_exact || (!plan->sorts_in_sql && list->limit);
+    if (*scans || !list->limit || plan->is_by_id || !is_much || !list->dialect->sorts) {
+        return NULL;
+    }
+    TRY(sql_rows(tx, sql.at, NO_ARGS, take_last_pk, &last_pk));
+    if (last_pk <= SORTS_WHOLE_MAX) {
+        return NULL;
+    }
+    Args args = with_page(list, list->limit, list->offset, (Str){0});
+    return list->dialect->sorts(tx, select_sql(list, "pk", (Str){0}), args, scans);
 }
 
 static Err *list_start(Tx *tx, const Collection *of, const ListRequest *request, bool is_decorated,
@@ -459,7 +490,9 @@ static Err *list_start(Tx *tx, const Collection *of, const ListRequest *request,
         .is_decorated = is_decorated,
     };
     TRY(query_plan(tx, of, request, &list->plan));
-    if (!list->plan.is_exact || (!list->plan.sorts_in_sql && list->limit)) {
+    bool scans = false;
+    TRY(choose_scan(list, tx, &scans));
+    if (scans) {
         TRY(list_scan(list, tx));
     } else if (list->limit) {
         TRY(choose_walk(list, tx));
@@ -491,9 +524,11 @@ static Err *chunk_read(List *list, Tx *tx)
 
 static Err *chunk_read_alone(List *list)
 {
+    TxOptions options = list->reading;
     Tx *tx = NULL;
 
-    TRY(tx_begin(list->db, &list->reading, &tx));
+    options.is_scattered = list->pk_count > 0;
+    TRY(tx_begin(list->db, &options, &tx));
     Err *err = chunk_read(list, tx);
     if (err) {
         tx_rollback(tx);

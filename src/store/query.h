@@ -52,7 +52,8 @@ typedef struct {
     const char *column; // side column, or NULL: on the document
     const Field *field;
     Str path;
-    Str expression; // of a parent's column, instead of a column of ours; at == NULL: none
+    Str expression;     // of a parent's column, instead of a column of ours; at == NULL: none
+    const Field *typed; // what such a column holds; NULL: ids
     bool is_descending, is_number, keeps_case, keeps_accents;
 } SortKey;
 
@@ -125,9 +126,9 @@ typedef struct {
 WARN_UNUSED Err *plan_count_capped(Tx *tx, const Plan *plan, Counted *out);
 WARN_UNUSED Err *plan_count(Tx *tx, const Plan *plan, int64_t *out);
 
-// Records by 100 numbers, "select pk, doc ..."; a number may stand there several times.
+// "select WHAT ..." of records by 100 numbers; a number may stand there several times.
 enum { PKS_IN_STATEMENT = 100 };
-const char *by_pk_sql(const Collection *of);
+const char *by_pk_sql(const Collection *of, const char *what);
 
 // All rows the plan matches, decided on documents where needed, in the plan's order.
 typedef struct {
@@ -143,5 +144,8 @@ WARN_UNUSED Err *query_scan(Tx *tx, const Plan *plan, Scan *scan);
 WARN_UNUSED Err *query_scan_ids(Tx *tx, const Collection *of, const Node *root, Args args,
                                 StrList *out);
 WARN_UNUSED Err *plan_sort(Plan *plan, const CqlQuery *query);
-// What the document is sorted by: bytes to be compared as such, no two records have the same.
+// What a record is sorted by: bytes to be compared as such, no two records have the same. Of its
+// document, or, if the plan sorts in SQL, of its id and then the keys in columns 1, 2 ... of a row.
 Str sort_bytes(const Plan *plan, const Json *doc);
+Str sort_bytes_of_row(const Plan *plan, const Row *row);
+Str sort_expression(const SortKey *key);

@@ -69,6 +69,24 @@ static bool key_json(Buf *out, const SortKey *key, const Json *doc, unsigned cha
     return true;
 }
 
+static void key_value(Buf *out, const Arg *value, size_t start, unsigned char invert)
+{
+    switch (value->kind) {
+    case ARG_INT:
+        key_number(out, (double)value->integer, invert);
+        break;
+    case ARG_REAL:
+        key_number(out, value->real, invert);
+        break;
+    case ARG_TEXT:
+        key_bytes(out, value->text, invert);
+        break;
+    default:
+        out->len = start;
+        buf_char(out, (char)(1 ^ invert));
+    }
+}
+
 static void key_add(Buf *out, const SortKey *key, const Json *doc)
 {
     unsigned char invert = key->is_descending ? 0xff : 0;
@@ -89,30 +107,48 @@ static void key_add(Buf *out, const SortKey *key, const Json *doc)
     } else if (text.at) {
         value = A_TEXT(key_fold(key, text));
     }
-    switch (value.kind) {
-    case ARG_INT:
-        key_number(out, (double)value.integer, invert);
-        break;
-    case ARG_REAL:
-        key_number(out, value.real, invert);
-        break;
-    case ARG_TEXT:
-        key_bytes(out, value.text, invert);
-        break;
-    default:
-        out->len = start;
-        buf_char(out, (char)(1 ^ invert));
+    key_value(out, &value, start, invert);
+}
+
+static Arg column_value(const SortKey *key, const Row *row, int column)
+{
+    if (row_is_null(row, column)) {
+        return A_NULL;
     }
+    bool is_number = key->typed && key->typed->flags & (TIME | NUMBER | FLAG);
+
+    return is_number ? A_REAL(row_real(row, column)) : A_TEXT(row_text(row, column));
+}
+
+// The id breaks ties, in the direction of the last key.
+static Str key_end(Buf *key, const Plan *plan, Str id)
+{
+    bool is_descending = plan->key_count && plan->keys[plan->key_count - 1].is_descending;
+
+    key_bytes(key, id, is_descending ? 0xff : 0);
+    return buf_str(key);
+}
+
+Str sort_bytes_of_row(const Plan *plan, const Row *row)
+{
+    Buf key = buf_new(arena_current(), KEY_MAX);
+
+    for (size_t i = 0; i < plan->key_count; i++) {
+        unsigned char invert = plan->keys[i].is_descending ? 0xff : 0;
+        Arg value = column_value(&plan->keys[i], row, (int)i + 2);
+        size_t start = key.len;
+        buf_char(&key, (char)invert); // before the missing ones
+        key_value(&key, &value, start, invert);
+    }
+    return key_end(&key, plan, row_text(row, 1));
 }
 
 Str sort_bytes(const Plan *plan, const Json *doc)
 {
     Buf key = buf_new(arena_current(), KEY_MAX);
-    bool is_descending = plan->key_count && plan->keys[plan->key_count - 1].is_descending;
 
     for (size_t i = 0; i < plan->key_count; i++) {
         key_add(&key, &plan->keys[i], doc);
     }
-    key_bytes(&key, json_str(doc, "id"), is_descending ? 0xff : 0);
-    return buf_str(&key);
+    return key_end(&key, plan, json_str(doc, "id"));
 }

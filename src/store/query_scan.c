@@ -1,9 +1,10 @@
 // Deciding on documents: notes the candidates, reads them piece by piece, tests each, sorts what
 // matches.
 //
-// One statement tells which records are candidates, and what SQL decides of each. Their documents
-// are read in order of pk, and a reader's snapshot is made anew on the way (decision 42): a record
-// that changed meanwhile is tested and sorted as it is then, one that was deleted is left out.
+// One statement tells which records are candidates, and what SQL decides of each. Their documents,
+// or only the columns they are sorted by, are read in order of pk, and a reader's snapshot is made
+// anew on the way (decision 42): a record that changed meanwhile is tested and sorted as it is
+// then, one that was deleted is left out.
 //
 // A test of documents has a budget of time and rows (decision 55). Sorting all of them has none,
 // but only so many may do so at a time. The log says which query it was, without its terms.
@@ -275,6 +276,42 @@ static bool row_matches(const Scanning *scanning, const Row *row, const Json *do
     return candidate && node_matches(scanning->root, doc, candidate + sizeof pk);
 }
 
+// What the database decides, and has all keys of, needs no document.
+static bool goes_by_columns(const Scanning *scanning)
+{
+    return scanning->plan && scanning->plan->is_exact && scanning->plan->sorts_in_sql;
+}
+
+static Err *column_row(const Row *row, void *context)
+{
+    Scanning *scanning = context;
+
+    TRY(budget_check(scanning));
+    scanning->rows++;
+    scanning->matches++;
+    Arena *outer = arena_use(scanning->arena);
+    Str key = sort_bytes_of_row(scanning->plan, row);
+    arena_use(outer);
+    Err *err = sorter_add(scanning->sorter, key, row_int(row, 0));
+    arena_reset(scanning->arena);
+    return err;
+}
+
+static const char *piece_sql(const Collection *of, const Scanning *scanning)
+{
+    const Plan *plan = scanning->plan;
+    Buf what = buf_new(arena_current(), SQL_MAX);
+
+    if (!goes_by_columns(scanning)) {
+        return by_pk_sql(of, "pk, doc");
+    }
+    buf_add_z(&what, "pk, id");
+    for (size_t i = 0; i < plan->key_count; i++) {
+        buf_fmt(&what, ", " STR_FMT, STR_ARG(sort_expression(&plan->keys[i])));
+    }
+    return by_pk_sql(of, str_z(buf_str(&what)));
+}
+
 static Err *scan_row(const Row *row, void *context)
 {
     Scanning *scanning = context;
@@ -305,7 +342,8 @@ static Err *scan_row(const Row *row, void *context)
 static Err *pieces_scan(Tx *tx, const Collection *of, Scanning *scanning)
 {
     const Candidates *all = &scanning->candidates;
-    const char *sql = by_pk_sql(of);
+    const char *sql = piece_sql(of, scanning);
+    Err *(*each)(const Row *, void *) = goes_by_columns(scanning) ? column_row : scan_row;
     Arg args[PKS_IN_STATEMENT];
 
     for (size_t at = 0; at < all->len; at += PKS_IN_STATEMENT) {
@@ -315,8 +353,8 @@ static Err *pieces_scan(Tx *tx, const Collection *of, Scanning *scanning)
             size_t shown = i < scanning->piece_len ? i : 0;
             args[i] = A_INT(pk_of(scanning->piece + shown * all->size));
         }
-        TRY(sql_rows(tx, sql, (Args){args, PKS_IN_STATEMENT}, scan_row, scanning));
-        TRY(tx_renew(tx));
+        TRY(sql_rows(tx, sql, (Args){args, PKS_IN_STATEMENT}, each, scanning));
+        TRY(tx_renew(tx, false));
     }
     return NULL;
 }
@@ -347,6 +385,18 @@ static void scan_log(const Plan *plan, const Scanning *scanning)
     }
 }
 
+// Sorting on disk takes its time: no snapshot waits for it.
+static Err *sorted_read(Tx *tx, Sorter *sorter, const Scan *scan)
+{
+    bool is_long = sorter_is_on_disk(sorter);
+
+    if (is_long) {
+        TRY(tx_renew(tx, true));
+    }
+    TRY(sorter_read(sorter, scan->offset, scan->limit, scan->each, scan->context));
+    return is_long ? tx_renew(tx, true) : NULL;
+}
+
 Err *query_scan(Tx *tx, const Plan *plan, Scan *scan)
 {
     Scanning *scanning = NEW(Scanning);
@@ -365,7 +415,7 @@ Err *query_scan(Tx *tx, const Plan *plan, Scan *scan)
         scan->total = scanning->matches;
     }
     if (!err && scanning->sorter) {
-        err = sorter_read(scanning->sorter, scan->offset, scan->limit, scan->each, scan->context);
+        err = sorted_read(tx, scanning->sorter, scan);
     }
     sorter_free(scanning->sorter);
     return err;

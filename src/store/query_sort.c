@@ -29,6 +29,7 @@ static bool parent_column(const Collection *of, const CqlSortKey *key, SortKey *
     out->expression =
         str_fmt("(select parent.\"%s\" from \"%s\" parent where parent.id = \"%s\".\"%s\")",
                 field->column, join->collection->table, of->table, join->own_column);
+    out->typed = field;
     return true;
 }
 
@@ -68,8 +69,14 @@ static bool sort_key(const Collection *of, const CqlSortKey *key, SortKey *out)
     asked.respects_accents = out->keeps_accents;
     if (column_serves(field, &asked)) {
         out->column = field->column;
+        out->typed = field;
     }
     return true;
+}
+
+Str sort_expression(const SortKey *key)
+{
+    return key->column ? str_fmt("\"%s\"", key->column) : key->expression;
 }
 
 Err *plan_sort(Plan *plan, const CqlQuery *query)
@@ -91,8 +98,7 @@ Err *plan_sort(Plan *plan, const CqlQuery *query)
             continue;
         }
         has_id = key->column && strcmp(key->column, "id") == 0;
-        Str column = key->column ? str_fmt("\"%s\"", key->column) : key->expression;
-        buf_fmt(&order, STR_FMT "%s%s", STR_ARG(column), is_descending ? " desc" : "",
+        buf_fmt(&order, STR_FMT "%s%s", STR_ARG(sort_expression(key)), is_descending ? " desc" : "",
                 has_id ? "" : (is_descending ? " nulls first, " : " nulls last, "));
     }
     // The id breaks ties, in the direction of the last key: one walk over an index gives both.

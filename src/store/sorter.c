@@ -100,6 +100,11 @@ Err *sorter_add(Sorter *sorter, Str key, int64_t pk)
     return NULL;
 }
 
+bool sorter_is_on_disk(const Sorter *sorter)
+{
+    return sorter->spool != NULL;
+}
+
 Err *sorter_read(Sorter *sorter, int64_t offset, int64_t limit,
                  Err *(*each)(int64_t pk, void *context), void *context)
 {

@@ -310,7 +310,7 @@ static Err *backup(Db *db, const char *file)
     Conn *conn = NULL;
 
     TRY(db_hold(db));
-    Err *err = readers_take(&state->store->readers, state, &conn);
+    Err *err = readers_take(&state->store->readers, state, false, &conn);
     if (!err) {
         // The reader may write nothing to this database; the copy is another one.
         sqlite3_exec(conn->handle, "pragma query_only=off", NULL, NULL, NULL);
@@ -330,7 +330,7 @@ static Err *read_begin(Tx *tx)
     SqliteDb *db = tx->db->state;
     Conn *conn = NULL;
 
-    TRY(readers_take(&db->store->readers, db, &conn));
+    TRY(readers_take(&db->store->readers, db, tx->is_scattered, &conn));
     gate_enter(db);
     int code = conn_run(conn, "begin");
     if (code != SQLITE_OK) {

@@ -36,6 +36,8 @@ typedef struct Conn {
     sqlite3 *handle;
     SqliteDb *owner;
     bool is_bad; // to be closed instead of used again
+    // Reads by calls: a page that is mapped may bring megabytes of neighbours from the disk.
+    bool is_scattered;
     int64_t used_ns;
     int64_t deadline_ns; // of the statement that reads; 0 = none
     int cache_kib;
@@ -75,7 +77,7 @@ typedef struct {
 } ReaderPool;
 
 void readers_init(ReaderPool *pool, int max);
-WARN_UNUSED Err *readers_take(ReaderPool *pool, SqliteDb *db, Conn **out);
+WARN_UNUSED Err *readers_take(ReaderPool *pool, SqliteDb *db, bool is_scattered, Conn **out);
 void readers_give(ReaderPool *pool, Conn *conn);
 // Closes idle readers of a database (NULL: of any) that were last used before `before_ns`.
 void readers_close_idle(ReaderPool *pool, const SqliteDb *db, int64_t before_ns);

@@ -214,26 +214,27 @@ static void idle_remove(ReaderPool *pool, Conn *conn)
     conn->newer = conn->older = NULL;
 }
 
-static Conn *idle_of(const ReaderPool *pool, const SqliteDb *db)
+static Conn *idle_of(const ReaderPool *pool, const SqliteDb *db, bool is_scattered)
 {
     Conn *conn = pool->newest;
 
-    while (conn && conn->owner != db) {
+    while (conn && (conn->owner != db || conn->is_scattered != is_scattered)) {
         conn = conn->older;
     }
     return conn;
 }
 
 // Waits for a place; *found is an idle reader of the database, or NULL: open one. *victim is an
-// idle reader of another database that must be closed first.
-static bool place_wait(ReaderPool *pool, const SqliteDb *db, Conn **found, Conn **victim)
+// idle reader of another kind that must be closed first.
+static bool place_wait(ReaderPool *pool, const SqliteDb *db, bool is_scattered, Conn **found,
+                       Conn **victim)
 {
     struct timespec until;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += READER_WAIT_S;
     for (;;) {
-        *found = idle_of(pool, db);
+        *found = idle_of(pool, db, is_scattered);
         if (*found) {
             idle_remove(pool, *found);
             return true;
@@ -264,19 +265,29 @@ static void place_free(ReaderPool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-Err *readers_take(ReaderPool *pool, SqliteDb *db, Conn **out)
+static Err *reader_open(SqliteDb *db, bool is_scattered, Conn **out)
+{
+    TRY(conn_open(db, CONN_READER, out));
+    if (is_scattered) {
+        (*out)->is_scattered = true;
+        sqlite3_exec((*out)->handle, "pragma mmap_size=0", NULL, NULL, NULL);
+    }
+    return NULL;
+}
+
+Err *readers_take(ReaderPool *pool, SqliteDb *db, bool is_scattered, Conn **out)
 {
     Conn *found = NULL, *victim = NULL;
 
     pthread_mutex_lock(&pool->lock);
-    bool has_place = place_wait(pool, db, &found, &victim);
+    bool has_place = place_wait(pool, db, is_scattered, &found, &victim);
     pthread_mutex_unlock(&pool->lock);
     if (!has_place) {
         return err_text(503, "All %d reader connections are in use, try again", pool->max);
     }
     conn_close(victim);
     if (!found) {
-        Err *err = conn_open(db, CONN_READER, &found);
+        Err *err = reader_open(db, is_scattered, &found);
         if (err) {
             place_free(pool);
             return err;

@@ -244,6 +244,7 @@ typedef struct {
     // (clock_ns); 0: the newest.
     int64_t not_before_ns;
     uint64_t reader; // who asks: the same replica answers each time
+    bool is_scattered; // READ of records all over a large table
 } TxOptions;
 
 // READ sees one snapshot. WRITE has the writer's baton until it commits or rolls back: at most 5

@@ -245,6 +245,7 @@ Err *tx_begin(Db *db, const TxOptions *options, Tx **out)
     tx->is_batch = options->is_batch;
     tx->takes_long = options->takes_long;
     tx->locks_rows = options->locks_rows;
+    tx->is_scattered = options->is_scattered;
     tx->now = options->now ? options->now : time_now();
     tx->user_id = options->user_id;
     tx->reader = options->reader;
@@ -318,11 +319,11 @@ void tx_rollback(Tx *tx)
     tx_end(tx);
 }
 
-Err *tx_renew(Tx *tx)
+Err *tx_renew(Tx *tx, bool at_once)
 {
     bool is_free = tx->kind == READ && !tx->statements && !tx->together && !tx->backend_reads;
 
-    if (!is_free || clock_ns() - tx->begun_ns < SNAPSHOT_RENEW_NS) {
+    if (!is_free || (!at_once && clock_ns() - tx->begun_ns < SNAPSHOT_RENEW_NS)) {
         return NULL;
     }
     tx_forget(tx);

@@ -134,7 +134,7 @@ struct Tx {
     Db *db;
     const Backend *backend;
     TxKind kind;
-    bool is_batch, takes_long, locks_rows;
+    bool is_batch, takes_long, locks_rows, is_scattered;
     bool has_ended;   // by itself, after a failure; only commit or rollback may follow
     bool has_changed; // a statement changed something
     bool has_events;

@@ -1,6 +1,7 @@
 // Lists: paging, order, totals, and that their cost grows with the answer and not with the table.
 #include "library.h"
 
+#include "store/query.h"
 #include "store/tx.h"
 
 static void add_many(Library *lib, int n)
@@ -114,6 +115,13 @@ static void note_id(Str doc, void *context)
     str_list_add(context, id);
 }
 
+// Books are added in order of their ids.
+static Err *note_pk(int64_t pk, void *context)
+{
+    str_list_add(context, id_of((int)pk));
+    return NULL;
+}
+
 static void pages_sorted_by_documents_join_to_the_whole(void **state)
 {
     static const int64_t offsets[] = {0, 10, 1995, 4500, 4995};
@@ -133,6 +141,48 @@ static void pages_sorted_by_documents_join_to_the_whole(void **state)
         assert_int_equal(list_total(list), 5000);
         for (size_t k = 0; k < page.len; k++) {
             assert_true(str_eq(page.at[k], whole.at[(size_t)offsets[i] + k]));
+        }
+    }
+}
+
+// What a large table's columns are sorted by in pieces comes as the database itself sorts it.
+static void columns_are_sorted_as_the_database_does(void **state)
+{
+    static const char *const queries[] = {
+        "cql.allRecords=1 sortby position/sort.descending",
+        "cql.allRecords=1 sortby place pages/sort.descending",
+        "pages<3 sortby author.name/sort.descending title",
+        "cql.allRecords=1 sortby dueDate lost",
+        "cql.allRecords=1 sortby id/sort.descending",
+    };
+    Library *lib = *state;
+    Tx *tx = begin(lib, WRITE);
+    for (int i = 1; i <= 3; i++) {
+        insert(tx, &authors, i, str_fmt("\"name\":\"author %d\"", 9 - i).at);
+    }
+    for (int i = 0; i < 200; i++) {
+        insert(
+            tx, &books, i + 1,
+            str_fmt("\"title\":\"t%d\",\"pages\":%d%s%s%s", i * 37 % 100, i % 5,
+                    i % 3 ? str_fmt(",\"place\":\"P%d\",\"position\":%d", i % 4, -i).at : "",
+                    i % 4 ? str_fmt(",\"authorId\":\"" STR_FMT "\"", STR_ARG(id_of(i % 4))).at : "",
+                    i % 7 ? str_fmt(",\"dueDate\":\"2024-05-%02d\"", i % 28 + 1).at : "")
+                .at);
+    }
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        ListRequest request = {.query = str_of(queries[i]), .limit = 300};
+        StrList ids = {0};
+        Plan plan;
+        size_t at = 0;
+        Docs sorted = {0};
+        assert_ok(query_plan(tx, &books, &request, &plan));
+        assert_true(plan.is_exact && plan.sorts_in_sql);
+        assert_ok(tx_list(tx, &books, request.query, 300, &sorted));
+        Scan scan = {.limit = 300, .each = note_pk, .context = &ids};
+        assert_ok(query_scan(tx, &plan, &scan));
+        assert_int_equal(ids.len, sorted.len);
+        for (; at < ids.len; at++) {
+            assert_str(ids.at[at], str_z(json_str(sorted.at[at], "id")));
         }
     }
 }
@@ -424,6 +474,7 @@ int main(void)
         TEST(without_a_query_all_records_come_by_id),
         TEST(a_sorted_list_keeps_its_order_over_all_chunks),
         TEST(pages_sorted_by_documents_join_to_the_whole),
+        TEST(columns_are_sorted_as_the_database_does),
         TEST(a_long_scan_goes_on_with_newer_snapshots),
         TEST(a_detached_list_reads_on_without_its_transaction),
         TEST(pages_join_without_gap_or_repetition),
