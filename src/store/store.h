@@ -243,7 +243,7 @@ typedef struct {
     // READ that a replica may serve: its snapshot has all that was committed before this moment
     // (clock_ns); 0: the newest.
     int64_t not_before_ns;
-    uint64_t reader; // who asks: the same replica answers each time
+    uint64_t reader;   // who asks: the same replica answers each time
     bool is_scattered; // READ of records all over a large table
 } TxOptions;
 
