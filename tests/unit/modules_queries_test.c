@@ -50,7 +50,7 @@ static bool is_small(Str table)
 
 static Err *take_step(const Row *row, void *context)
 {
-    buf_add(context, row_text(row, 3));
+    buf_add(context, row_text(row, test_is_embedded() ? 3 : 0));
     buf_add_z(context, "; ");
     return NULL;
 }
@@ -75,6 +75,37 @@ static bool is_found_the_long_way(const Collection *of, const Plan *plan, Str st
     return knows_better && goes_long;
 }
 
+// In an empty table all ways cost the same: open loans as they are in a library.
+static void lend_some(Tx *tx)
+{
+    assert_ok(
+        tx_exec(tx,
+                "insert into loan (doc, id, filled, version, item_id, user_id, status, due_at) "
+                "select '{}', cast(n as text), 0, 1, cast(n as text), cast(n / 4 as text), "
+                "case when n % 4 = 0 then 'open' else 'closed' end, n "
+                "from generate_series(1, 4000) as n",
+                NO_ARGS, NULL));
+    assert_ok(tx_exec(tx, "analyze loan", NO_ARGS, NULL));
+}
+
+// PostgreSQL reads a whole table whenever it is as small as here, unless it is told that this is
+// dear: then it does so only where it has no other way. Order counts where it decides the way.
+static Str complaint_of_postgres(Tx *tx, const Collection *of, const Plan *plan)
+{
+    bool walks = plan->walk_index != NULL || !plan->where.at;
+    Buf steps = buf_new(arena_current(), 10000);
+    Str sql = str_fmt("explain select pk, id, doc from \"%s\"%s" STR_FMT "%s" STR_FMT " limit 10",
+                      of->table, plan->where.at ? " where " : "", STR_ARG(plan->where),
+                      walks ? " order by " : "", STR_ARG(walks ? plan->order_by : S("")));
+
+    assert_ok(tx_exec(tx, "set local enable_seqscan = off", NO_ARGS, NULL));
+    assert_ok(tx_rows(tx, sql.at, plan->args, take_step, &steps));
+    Str text = buf_str(&steps);
+    bool reads_all = str_find(text, str_fmt("Seq Scan on %s ", of->table), 0) >= 0 ||
+                     (!walks && str_find(text, S("Index Cond"), 0) < 0);
+    return reads_all ? text : S("");
+}
+
 // What is wrong with the query's plan; empty if nothing is.
 static Str complaint(Tx *tx, const Collection *of, Str query)
 {
@@ -92,6 +123,9 @@ static Str complaint(Tx *tx, const Collection *of, Str query)
     if (!plan.sorts_in_sql) {
         return S("documents sort");
     }
+    if (!test_is_embedded()) {
+        return complaint_of_postgres(tx, of, &plan);
+    }
     Str sql = str_fmt("explain query plan select pk, id, doc from \"%s\"%s" STR_FMT
                       " order by " STR_FMT " limit 10",
                       of->table, plan.where.at ? " where " : "", STR_ARG(plan.where),
@@ -106,11 +140,8 @@ static Str complaint(Tx *tx, const Collection *of, Str query)
 
 static void everyday_queries_use_side_columns_and_indexes(void **state)
 {
-    if (!test_is_embedded()) {
-        skip_because("plans are read in the words of the embedded database");
-    }
     char dir[] = "/tmp/octavo-queries-XXXXXX";
-    TxOptions reading = {.kind = READ};
+    TxOptions reading = {.kind = test_is_embedded() ? READ : WRITE}; // it changes a setting
     Store *store = NULL;
     Db *db = NULL;
     Tx *tx = NULL;
@@ -132,6 +163,9 @@ static void everyday_queries_use_side_columns_and_indexes(void **state)
         assert_ok(db_migrate(db, modules[m], n));
     }
     assert_ok(tx_begin(db, &reading, &tx));
+    if (!test_is_embedded()) {
+        lend_some(tx);
+    }
     while (fgets(line, sizeof line, file)) {
         Str query = str_trim(str_copy(arena_current(), str_of(line))), table;
         if (!query.len || query.at[0] == '#') {
