@@ -42,23 +42,10 @@ static Module *module_of(Modules *modules, Str name, size_t most)
     return &modules->at[modules->len++];
 }
 
-// What of the server's memory are pages of files (the database, the program): without the part that
-// is shared with other processes, as the total is.
-static double file_bytes(const Cell *cell)
-{
-    double file = series_mean(cell, cell_series(cell, GROUP_PROCESS, "server", "memory.file"), 0,
-                              cell->window_s);
-    double rss = series_mean(cell, cell_series(cell, GROUP_PROCESS, "server", "memory.rss"), 0,
-                             cell->window_s);
-    double pss = series_mean(cell, cell_series(cell, GROUP_PROCESS, "server", "memory.pss"), 0,
-                             cell->window_s);
-    return file - (rss - pss);
-}
-
 static void add_cell(Modules *modules, const Cell *cell, size_t column, const char *series_name,
                      size_t most, double share)
 {
-    bool is_cpu = str_eq_z(S("cpu"), series_name), has_modules = false;
+    bool is_cpu = str_eq_z(S("cpu"), series_name);
 
     for (size_t i = 0; i < cell->series.len; i++) {
         const Series *series = &cell->series.at[i];
@@ -70,14 +57,7 @@ static void add_cell(Modules *modules, const Cell *cell, size_t column, const ch
         Module *module = module_of(modules, series->subject, most);
         if (module && !isnan(value)) {
             module->of[column] += value;
-            has_modules = true;
         }
-    }
-    double files = has_modules && !is_cpu ? file_bytes(cell) * share : NAN;
-    Module *mapped =
-        files > 0 ? module_of(modules, S("mapped files: database, program"), most) : NULL;
-    if (mapped) {
-        mapped->of[column] += files;
     }
     modules->total[column] += is_cpu
                                   ? cell_cpu_s(cell, 0, cell->window_s)
@@ -213,7 +193,7 @@ static void find_unaccounted(Report *report, Section *section, const Modules *mo
                             str_fmt(STR_FMT ": modules account for " STR_FMT
                                             " %% of the server's %s.",
                                     STR_ARG(label), STR_ARG(show_number(100 * share)),
-                                    is_cpu ? "CPU-seconds" : "memory, mapped files included"));
+                                    is_cpu ? "CPU-seconds" : "memory"));
         }
     }
 }
@@ -243,10 +223,10 @@ static void add_module_table(Report *report, Section *section, const Scope *scop
         is_cpu ? S("Ranked by CPU-seconds. Share: of the server process. A configuration without "
                    "accounting has no figures. FOLIO reported: vCPU = percent of the reservation x "
                    "reservation x tasks, run 1, on other hardware under other load.")
-               : S("Held by each module's arenas and caches. Mapped files: pages of the database "
-                   "and of the program that the kernel can take back at any time. Other: page "
-                   "caches of connections, stacks, the allocator. FOLIO's memory figures repeat "
-                   "its processor figures and are left out.");
+               : S("Held by each module's arenas and caches. Other: page caches of connections, "
+                   "stacks, the allocator. Pages of mapped files belong to the system and are not "
+                   "counted. FOLIO's memory figures repeat its processor figures and are left "
+                   "out.");
     find_unaccounted(report, section, &modules, is_cpu);
     chart_modules(report, section, scope, series);
 }
