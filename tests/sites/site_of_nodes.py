@@ -262,7 +262,8 @@ class Load:
         self.wrong = []    # answers that should never be
         self.times = []    # when a loan was confirmed, and where
         self.longest_s = 0  # that anybody waited for an answer
-        self.threads = [threading.Thread(target=self._work, args=(desk, items[n::len(desks)], n))
+        self.threads = [threading.Thread(target=self._work, args=(desk, items[n::len(desks)], n),
+                                         daemon=True)
                         for n, desk in enumerate(desks)]
         for thread in self.threads:
             thread.start()
@@ -337,7 +338,7 @@ class Titles:
         self.pause_s = pause_s
         self.ends = threading.Event()
         self.told = {}  # number: status and text; None: no answer
-        self.threads = [threading.Thread(target=self._work, args=(desk,)) for desk in desks]
+        self.threads = [threading.Thread(target=self._work, args=(desk,), daemon=True) for desk in desks]
         for thread in self.threads:
             thread.start()
 

@@ -1,8 +1,6 @@
 """What waits for somebody who does not come is answered all the same: locks of other programs, a
-database that hangs, a node that hangs while it holds a lock."""
+database that hangs."""
 
-import os
-import signal
 import subprocess
 import threading
 import time
@@ -103,26 +101,4 @@ def test_a_database_that_hangs_is_given_up_and_found_again(own_cluster, nodes, i
     assert load.silent == [] and {status for status, _ in load.refused.values()} == {503}
     # The longest is a commit that got lost: the answer's limit, and asking what became of it.
     assert load.longest_s < STATEMENT_S + GRACE_S + 15 + 2, load.longest_s
-    load.must_be_kept(desk)
-
-
-def test_a_node_that_hangs_with_a_lock_holds_the_others_up_for_a_while_only(
-        own_cluster, nodes, inputs):
-    hangs, other = nodes(own_cluster.url("library"), 2)
-    desk = Desk(hangs.url, inputs).log_in()
-    load = Load([desk.beside() for _ in range(4)], pause_s=0.02).wait(10)
-    for _ in range(200):
-        os.kill(hangs.process.pid, signal.SIGSTOP)
-        time.sleep(0.05)  # what the database still does for it is done
-        if own_cluster.sql("select count(*) from pg_stat_activity where "
-                           "state = 'idle in transaction' and application_name = 'octavo'") != "0":
-            break
-        os.kill(hangs.process.pid, signal.SIGCONT)
-        time.sleep(0.01)
-    else:
-        raise AssertionError("never caught it inside of a transaction")
-    there = desk.beside(other.url)
-    octavo.wait_until(lambda: there.post("/tags", {"label": "mine"}).status_code == 201, 30)
-    os.kill(hangs.process.pid, signal.SIGCONT)
-    load.wait(10).stop()
     load.must_be_kept(desk)
