@@ -242,6 +242,7 @@ static const Field configuration_fields[] = {
     FIELD(Configuration, memory_limit, "memoryLimit", TEXT),
     FIELD(Configuration, cpus, "cpus", TEXT),
     FIELD(Configuration, deployment_note, "deploymentNote", TEXT),
+    FIELD(Configuration, recipe, "recipe", TEXT),
     {0},
 };
 SHAPE(Configuration, configuration_fields);

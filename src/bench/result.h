@@ -216,6 +216,7 @@ typedef struct {
     bool is_baseline;
     Json *options, *env;
     Str memory_limit, cpus, deployment_note;
+    Str recipe; // of its library; empty: that of the experiment
 } Configuration;
 
 typedef struct {

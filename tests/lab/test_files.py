@@ -7,7 +7,7 @@ import pytest
 from conftest import bench, experiment
 
 
-@pytest.mark.parametrize("name", ["perf-893", "perf-920", "perf-932"])
+@pytest.mark.parametrize("name", ["perf-893", "perf-920", "perf-932", "library-size"])
 def test_built_in_experiments_pass_the_check_with_all_profiles(name):
     done = bench("check", name)
     assert done.returncode == 0, done.stderr

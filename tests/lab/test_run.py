@@ -41,6 +41,20 @@ def test_configurations_are_given_to_the_server(lab):
     assert all(line.startswith("{") for line in logs[1].read_text().splitlines())
 
 
+def test_configurations_may_have_libraries_of_their_own(lab):
+    assert lab.run(experiment(configuration={
+        "tiny": {"baseline": True},
+        "more": {"recipe": "small"}})).returncode == 0, lab.done.stdout + lab.done.stderr
+    result = lab.result()
+    assert [c["state"] for c in result["cells"]] == ["done", "done"]
+    tiny, more = ({check["name"]: check["expected"] for check in cell["dataChecks"]}
+                  for cell in result["cells"])
+    assert tiny.keys() == more.keys() and tiny != more
+    resets = [a["text"] for a in result["annotations"] if a["kind"] == "reset"]
+    assert len(set(resets)) == 2
+    assert [c.get("recipe") for c in result["configurations"]] == [None, "small"]
+
+
 def test_an_option_that_the_server_does_not_know_ends_the_run_with_its_words(lab):
     done = lab.run(experiment(configuration={
         "a": {"baseline": True, "options": {"memory.cash_mib": 1}}}))

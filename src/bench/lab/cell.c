@@ -101,10 +101,13 @@ static Err *make_ready(Lab *lab, Cell *cell, const PlannedCell *planned)
     if (resets || is_due(lab, planned, experiment->design.restart)) {
         cell_stop_server(lab, NULL);
         if (resets) {
-            TRY(prepared_copy(&lab->prepared, lab->work));
-            lab_annotate(lab, cell->id, "reset", "lab",
-                         str_fmt("fresh copy of the data, checksum " STR_FMT,
-                                 STR_ARG(lab->prepared.checksum)));
+            const Prepared *library =
+                &lab->libraries[planned->configuration - experiment->configurations];
+            TRY(prepared_copy(library, lab->work));
+            lab->inputs = library->inputs;
+            lab_annotate(
+                lab, cell->id, "reset", "lab",
+                str_fmt("fresh copy of the data, checksum " STR_FMT, STR_ARG(library->checksum)));
         }
         TRY(start_server(lab, cell, planned));
     }

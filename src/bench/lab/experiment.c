@@ -185,7 +185,8 @@ static void read_configurations(Reader *reader)
             .env = json_has(entry, "env") ? json_get(entry, "env") : json_object(),
             .memory_limit = json_str(entry, "memory_limit"),
             .cpus = text_of(entry, "cpus"),
-            .deployment_note = json_str(entry, "deployment_note")};
+            .deployment_note = json_str(entry, "deployment_note"),
+            .recipe = json_str(entry, "recipe")};
         baselines += configuration->is_baseline;
     }
     if (baselines != 1) {
@@ -204,7 +205,7 @@ static void check_differences(Reader *reader)
                                 *b = &experiment->configurations[i];
             if (json_equal(a->options, b->options) && json_equal(a->env, b->env) &&
                 str_eq(a->memory_limit, b->memory_limit) && str_eq(a->cpus, b->cpus) &&
-                str_eq(a->deployment_note, b->deployment_note)) {
+                str_eq(a->deployment_note, b->deployment_note) && str_eq(a->recipe, b->recipe)) {
                 problem(reader, str_fmt("configuration." STR_FMT ": does not differ from " STR_FMT,
                                         STR_ARG(b->name), STR_ARG(a->name)));
             }

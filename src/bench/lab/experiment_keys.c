@@ -39,7 +39,9 @@ static const Key set_keys[] = {{"instances", KIND_COUNT, .least = 1},
                                {"from", KIND_TEXT},
                                {0}};
 
-static const Key data_keys[] = {{"recipe", KIND_WORD, "tiny small seed large huge"},
+#define RECIPES "tiny small seed large huge"
+
+static const Key data_keys[] = {{"recipe", KIND_WORD, RECIPES},
                                 {"seed", KIND_COUNT},
                                 {"rtac_sets", KIND_MAP, .keys = set_keys},
                                 {"items_per_holding", KIND_COUNT, .least = 1},
@@ -56,10 +58,10 @@ static const Key target_keys[] = {{"managed", KIND_FLAG},
                                   {"otlp_sink", KIND_FLAG},
                                   {0}};
 
-static const Key configuration_keys[] = {{"label", KIND_TEXT},    {"options", KIND_SCALARS},
-                                         {"env", KIND_SCALARS},   {"memory_limit", KIND_BYTES},
-                                         {"cpus", KIND_SCALAR},   {"deployment_note", KIND_TEXT},
-                                         {"baseline", KIND_FLAG}, {0}};
+static const Key configuration_keys[] = {
+    {"label", KIND_TEXT},           {"options", KIND_SCALARS}, {"env", KIND_SCALARS},
+    {"memory_limit", KIND_BYTES},   {"cpus", KIND_SCALAR},     {"deployment_note", KIND_TEXT},
+    {"recipe", KIND_WORD, RECIPES}, {"baseline", KIND_FLAG},   {0}};
 
 static const Key workload_data_keys[] = {
     {"marc_records", KIND_COUNT, .least = 1}, {"marc_source", KIND_TEXT}, {0}};

@@ -18,7 +18,8 @@ typedef struct Lab {
     Result *result;
     Str folder;                  // of the result: result.json, notes, logs of the servers
     Str work;                    // databases of the server under test
-    Prepared prepared;           // folder empty: the target is not ours
+    Prepared prepared;           // of the baseline; folder empty: the target is not ours
+    Prepared *libraries;         // of the configurations, in their order
     Str inputs;                  // folder of the plans' data files
     Server server;               // pid 0: not running
     int64_t cells_begun;         // of this process

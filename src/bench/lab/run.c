@@ -354,8 +354,19 @@ static Err *run_cells(Lab *lab, Str only)
     return NULL;
 }
 
-// Configurations whose servers ran with the same options compared nothing.
-static void judge_differences(Result *result)
+static Str recipe_of(const Experiment *experiment, const Cell *cell)
+{
+    for (size_t i = 0; i < experiment->configuration_len; i++) {
+        if (str_eq(experiment->configurations[i].name, cell->configuration)) {
+            return experiment->configurations[i].recipe;
+        }
+    }
+    return S("");
+}
+
+// Configurations whose servers ran with the same options, on libraries of one recipe, compared
+// nothing.
+static void judge_differences(const Experiment *experiment, Result *result)
 {
     for (size_t i = 0; i < result->cells.len; i++) {
         for (size_t k = 0; k < i; k++) {
@@ -364,6 +375,7 @@ static void judge_differences(Result *result)
                        *of_b = json_get(b->deployment, "options");
             if (a->state != CELL_DONE || b->state != CELL_DONE || !of_a || !of_b ||
                 str_eq(a->configuration, b->configuration) || !json_equal(of_a, of_b) ||
+                !str_eq(recipe_of(experiment, a), recipe_of(experiment, b)) ||
                 json_len(a->processes) == 0 || json_len(b->processes) == 0 ||
                 json_int(json_at(a->processes, 0), "memoryHardBytes", 0) !=
                     json_int(json_at(b->processes, 0), "memoryHardBytes", 0)) {
@@ -414,12 +426,17 @@ static Err *open_data(Lab *lab, const RunOptions *options)
         lab->inputs = inputs.len ? inputs : S(".");
         return NULL;
     }
-    TRY(prepared_open(options->data_dir, experiment->data.recipe, experiment->data.seed, say,
-                      &lab->prepared));
-    if (lab->prepared.made_s > 0) {
-        say(str_fmt("made in %.1f s", lab->prepared.made_s));
+    lab->libraries = NEW_ARRAY(Prepared, experiment->configuration_len);
+    for (size_t i = 0; i < experiment->configuration_len; i++) {
+        const Configuration *configuration = &experiment->configurations[i];
+        Prepared *library = &lab->libraries[i];
+        Str recipe = configuration->recipe.len ? configuration->recipe : experiment->data.recipe;
+        TRY(prepared_open(options->data_dir, recipe, experiment->data.seed, say, library));
+        if (library->made_s > 0) {
+            say(str_fmt("made in %.1f s", library->made_s));
+        }
+        lab->prepared = configuration->is_baseline ? *library : lab->prepared;
     }
-    lab->inputs = lab->prepared.inputs;
     return NULL;
 }
 
@@ -483,7 +500,7 @@ static Err *run_all(Lab *lab, const RunOptions *options, int *code)
     cell_stop_server(lab, NULL);
     remove_tree(lab->work);
     TRY(err);
-    judge_differences(lab->result);
+    judge_differences(lab->experiment, lab->result);
     lab->result->ended_at = time_now();
     TRY(lab_save(lab));
     TRY(write_report(lab, options, code));

@@ -335,6 +335,7 @@ static void lint_equal(Report *report, Section *section)
             if (json_len(x) > 0 && json_equal(x, y) &&
                 str_eq(result->configurations.at[i].memory_limit,
                        result->configurations.at[j].memory_limit) &&
+                str_eq(result->configurations.at[i].recipe, result->configurations.at[j].recipe) &&
                 str_eq(result->configurations.at[i].cpus, result->configurations.at[j].cpus)) {
                 lint(section, result->configurations.at[j].label, "6-equal",
                      str_fmt("runs with the same options as \"" STR_FMT "\"",
