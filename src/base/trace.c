@@ -95,12 +95,14 @@ void trace_span_id(unsigned char to[8])
     memcpy(to, &id, 8);
 }
 
-void trace_begin(Str traceparent, int percent)
+void trace_begin(Str traceparent, Str tracestate, int percent)
 {
     if (!traceparent.len || !traceparent_read(traceparent, &current)) {
         uint64_t id[2] = {random_next(), random_next()};
         current = (TraceContext){.is_sampled = (int)(id[0] % 100) < percent};
         memcpy(current.trace_id, id, sizeof id);
+    } else if (tracestate.len <= TRACESTATE_MAX) {
+        current.state = tracestate;
     }
     trace_span_id(current.span_id);
     has_current = true;

@@ -138,6 +138,9 @@ static void call_complete(HttpCall *call)
     if (trace) {
         traceparent_write(trace, text);
         name_values_add(&call->headers, S("traceparent"), str_copy(arena_current(), str_of(text)));
+        if (trace->state.len > 0) {
+            name_values_add(&call->headers, S("tracestate"), trace->state);
+        }
     }
     if (call->packs && gzip_pack(call->body, &packed)) {
         call->body = packed;

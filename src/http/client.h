@@ -22,8 +22,8 @@ typedef struct {
     Str body;
 } HttpAnswer;
 
-// A call on behalf of a traced request carries its traceparent. Redirections are answers like any
-// other. A thread keeps its connections for its next calls. Errors: 502 text when no whole answer
-// came.
+// A call on behalf of a traced request carries its traceparent and tracestate. Redirections are
+// answers like any other. A thread keeps its connections for its next calls. Errors: 502 text when
+// no whole answer came.
 WARN_UNUSED Err *http_call(const HttpCall *call, HttpAnswer *answer);
 Str http_answer_header(const HttpAnswer *answer, const char *name);

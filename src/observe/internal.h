@@ -15,8 +15,8 @@ void slow_requests_add(const Observed *request, const MeterWork *work);
 typedef struct {
     uint32_t size; // of all, a multiple of 8
     uint16_t status, statement_count, visit_count;
-    uint16_t path_len, tenant_len, request_id_len;
-    TraceContext trace;
+    uint16_t path_len, tenant_len, request_id_len, state_len;
+    TraceContext trace; // its state is among the texts
     const char *module, *method, *route;
     Time at;
     int64_t begun_ns, ended_ns;

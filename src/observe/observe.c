@@ -24,7 +24,7 @@ void observe_give_back(void)
 void observe_begin(const Req *req)
 {
     if (exporter_is_on()) {
-        trace_begin(req_header(req, "traceparent"), sample_percent);
+        trace_begin(req_header(req, "traceparent"), req_header(req, "tracestate"), sample_percent);
     }
 }
 

@@ -102,13 +102,24 @@ typedef struct {
     int64_t begun_ns, ended_ns;
 } SpanHead;
 
+static Str record_state(const SpanRecord *record)
+{
+    const char *texts = record_texts(record);
+    return (Str){texts + record->path_len + record->tenant_len + record->request_id_len,
+                 record->state_len};
+}
+
 static size_t span_begin(Spans *spans, const SpanHead *head)
 {
     Pb *to = spans->to;
     size_t span = pb_begin(to, 2);
+    Str state = record_state(spans->record);
 
     pb_bytes(to, 1, (Str){(const char *)spans->record->trace.trace_id, 16});
     pb_bytes(to, 2, (Str){(const char *)head->id, 8});
+    if (state.len > 0) {
+        pb_bytes(to, 3, state);
+    }
     if (head->parent) {
         pb_bytes(to, 4, (Str){(const char *)head->parent, 8});
     }

@@ -117,6 +117,7 @@ bool span_pool_add(const Observed *request, const MeterWork *work, const TraceCo
         .path_len = text_len(request->path),
         .tenant_len = text_len(request->tenant),
         .request_id_len = text_len(request->request_id),
+        .state_len = text_len(trace->state),
         .trace = *trace,
         .module = request->module,
         .method = request->method,
@@ -130,7 +131,7 @@ bool span_pool_add(const Observed *request, const MeterWork *work, const TraceCo
     memcpy(record.phase_ns, work->phase_ns, sizeof record.phase_ns);
     size_t size = sizeof record + statements * sizeof *work->statements +
                   visits * sizeof *work->visits + record.path_len + record.tenant_len +
-                  record.request_id_len;
+                  record.request_id_len + record.state_len;
     size = (size + 7) & ~(size_t)7;
     record.size = (uint32_t)size;
 
@@ -142,7 +143,8 @@ bool span_pool_add(const Observed *request, const MeterWork *work, const TraceCo
         to = put(to, work->visits, visits * sizeof *work->visits);
         to = put(to, request->path.at, record.path_len);
         to = put(to, request->tenant.at, record.tenant_len);
-        put(to, request->request_id.at, record.request_id_len);
+        to = put(to, request->request_id.at, record.request_id_len);
+        put(to, trace->state.at, record.state_len);
     }
     pthread_mutex_unlock(&lock);
     return to != NULL;

@@ -57,7 +57,7 @@ class Span:
     def __init__(self, data, resource):
         self.resource = resource
         self.trace_id, self.id = first(data, 1).hex(), first(data, 2).hex()
-        self.parent = first(data, 4).hex()
+        self.parent, self.state = first(data, 4).hex(), first(data, 3).decode()
         self.name, self.kind = first(data, 5).decode(), first(data, 6)
         self.start, self.end = (struct.unpack("<Q", first(data, n))[0] for n in (7, 8))
         self.attributes = attributes(data, 9)

@@ -42,11 +42,13 @@ def test_spans_say_what_was_asked_of_whom_and_belong_to_the_callers_trace(traced
     server = traced()
     library = Library(server, "diku").login()
     trace, span, header = traceparent()
-    library.with_headers({"traceparent": header}).get("/users", query='username=="x"').expect(200)
+    library.with_headers({"traceparent": header, "tracestate": "other=t61rcWkgMzE"}).get(
+        "/users", query='username=="x"').expect(200)
     wait_until(lambda: [s for s in collector.spans if s.trace_id == trace])
     mine = [s for s in collector.spans if s.trace_id == trace]
     root, = [s for s in mine if s.kind == 2]
     assert root.parent == span and root.name == "GET /users"
+    assert {s.state for s in mine} == {"other=t61rcWkgMzE"}
     assert root.attributes["http.route"] == root.attributes["url.path"] == "/users"
     assert root.attributes["http.response.status_code"] == 200
     assert root.attributes["folio.module"] == "mod-users"

@@ -65,14 +65,14 @@ static void a_share_of_requests_without_caller_is_sampled(void **state)
     int sampled = 0;
 
     for (int i = 0; i < 10000; i++) {
-        trace_begin(S(""), 10);
+        trace_begin(S(""), S(""), 10);
         sampled += trace_current()->is_sampled;
         assert_false(trace_current()->has_parent);
     }
     assert_in_range(sampled, 800, 1200);
-    trace_begin(S(""), 100);
+    trace_begin(S(""), S(""), 100);
     assert_true(trace_current()->is_sampled);
-    trace_begin(S(""), 0);
+    trace_begin(S(""), S(""), 0);
     assert_false(trace_current()->is_sampled);
     trace_end();
     assert_null(trace_current());
@@ -83,15 +83,31 @@ static void spans_of_a_trace_have_ids_of_their_own(void **state)
     (void)state;
     unsigned char a[8], b[8];
 
-    trace_begin(S("00-" TRACE "-" SPAN "-01"), 0);
+    trace_begin(S("00-" TRACE "-" SPAN "-01"), S(""), 0);
     TraceContext first = *trace_current();
-    trace_begin(S("00-" TRACE "-" SPAN "-01"), 0);
+    trace_begin(S("00-" TRACE "-" SPAN "-01"), S(""), 0);
     assert_true(first.is_sampled);
     assert_memory_equal(first.trace_id, trace_current()->trace_id, 16);
     assert_memory_not_equal(first.span_id, trace_current()->span_id, 8);
     trace_span_id(a);
     trace_span_id(b);
     assert_memory_not_equal(a, b, 8);
+    trace_end();
+}
+
+static void what_other_systems_noted_goes_with_the_callers_trace_only(void **state)
+{
+    (void)state;
+    char longer[TRACESTATE_MAX + 2];
+
+    trace_begin(S("00-" TRACE "-" SPAN "-01"), S("vendor=a1"), 0);
+    assert_true(str_eq(trace_current()->state, S("vendor=a1")));
+    trace_begin(S("nonsense"), S("vendor=a1"), 100);
+    assert_int_equal(trace_current()->state.len, 0);
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    trace_begin(S("00-" TRACE "-" SPAN "-01"), str_of(longer), 0);
+    assert_int_equal(trace_current()->state.len, 0);
     trace_end();
 }
 
@@ -103,6 +119,7 @@ int main(void)
         cmocka_unit_test(a_later_version_may_have_more_behind_it),
         cmocka_unit_test(a_share_of_requests_without_caller_is_sampled),
         cmocka_unit_test(spans_of_a_trace_have_ids_of_their_own),
+        cmocka_unit_test(what_other_systems_noted_goes_with_the_callers_trace_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
