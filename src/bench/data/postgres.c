@@ -105,11 +105,11 @@ Str postgres_url(Str url, Str database)
                    STR_ARG(str_sub(url, end, url.len)));
 }
 
+// Not by force: the owner may not end the work of an autovacuum that is in it, the server does.
 Err *postgres_drop(Str url, Str database)
 {
-    return run_at(
-        url, "postgres",
-        str_fmt("drop database if exists \"" STR_FMT "\" with (force)", STR_ARG(database)));
+    return run_at(url, "postgres",
+                  str_fmt("drop database if exists \"" STR_FMT "\"", STR_ARG(database)));
 }
 
 Err *postgres_copy(Str url, Str from, Str to)
