@@ -151,9 +151,7 @@ Err *load_as_is_begin(Load *load, const Collection *of, LoadAsIs *out)
 
     *out = (LoadAsIs){.load = load, .of = of, .before = load->loaded};
     TRY(tx_run(db, &(TxOptions){.kind = READ}, look_for_one, out));
-    if (out->was_empty) {
-        TRY(db_drop_indexes(db, &of, 1, false));
-    }
+    TRY(out->was_empty ? db_drop_indexes(db, &of, 1, false) : db_drop_foreign_keys(db, &of, 1));
     return bulk_begin(db, &(BulkOptions){.refused = tell_refused, .context = load}, &out->bulk);
 }
 
@@ -186,8 +184,7 @@ Err *load_as_is_end(LoadAsIs *loading, Err *err)
     loading->load->loaded = loading->before + loaded;
     TRY(err);
     TRY(ended);
-    return loading->was_empty ? db_migrate(tenant_db(loading->load->tenant), &loading->of, 1)
-                              : NULL;
+    return db_migrate(tenant_db(loading->load->tenant), &loading->of, 1);
 }
 
 static Err *load_as_is(Load *load, const Collection *of)

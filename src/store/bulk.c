@@ -359,6 +359,15 @@ static bool may_go(Str name, bool drops_keys)
     return is_for_queries || drops_keys;
 }
 
+// As after an upgrade that broke off: the next migration completes the table.
+static Err *table_is_incomplete(Tx *tx, const Collection *of, Str set)
+{
+    Str sql =
+        str_fmt("update " STATE_TABLE " set is_ready = 0" STR_FMT " where name = $1", STR_ARG(set));
+
+    return sql_exec(tx, str_z(sql), ARGS(A_TEXT(str_of(of->table))), NULL, NULL);
+}
+
 static Err *table_drop_indexes(Tx *tx, const Collection *of, bool drops_keys)
 {
     StrList names = {0};
@@ -372,9 +381,7 @@ static Err *table_drop_indexes(Tx *tx, const Collection *of, bool drops_keys)
             TRY(sql_exec(tx, str_z(sql), NO_ARGS, NULL, NULL));
         }
     }
-    // As after an upgrade that broke off: the next migration completes the table.
-    return sql_exec(tx, "update " STATE_TABLE " set is_ready = 0, index_hash = 0 where name = $1",
-                    ARGS(A_TEXT(str_of(of->table))), NULL, NULL);
+    return table_is_incomplete(tx, of, S(", index_hash = 0"));
 }
 
 static Err *drop_all(Tx *tx, void *context)
@@ -392,6 +399,29 @@ Err *db_drop_indexes(Db *db, const Collection *const *collections, size_t n, boo
     Tables tables = {collections, n, drops_keys};
     Err *err = tx_run(db, &(TxOptions){.kind = WRITE, .is_batch = true, .takes_long = true},
                       drop_all, &tables);
+
+    if (err) {
+        table_states_forget(db);
+    }
+    return err;
+}
+
+static Err *drop_keys(Tx *tx, void *context)
+{
+    const Tables *tables = context;
+
+    for (size_t i = 0; i < tables->n; i++) {
+        TRY(foreign_keys_drop(tx, tables->collections[i], false));
+        TRY(table_is_incomplete(tx, tables->collections[i], (Str){0}));
+    }
+    return table_states_load(tx);
+}
+
+Err *db_drop_foreign_keys(Db *db, const Collection *const *collections, size_t n)
+{
+    Tables tables = {.collections = collections, .n = n};
+    TxOptions options = {.kind = WRITE, .is_batch = true, .takes_long = true};
+    Err *err = db_keeps_references(db) ? tx_run(db, &options, drop_keys, &tables) : NULL;
 
     if (err) {
         table_states_forget(db);

@@ -466,6 +466,8 @@ WARN_UNUSED Err *bulk_end(Bulk *bulk, int64_t *loaded, int64_t *refused);
 // crash; until then queries scan. Unique keys stay, unless the records are known to break none.
 WARN_UNUSED Err *db_drop_indexes(Db *db, const Collection *const *collections, size_t n,
                                  bool drops_keys);
+// The same where there are records already: only what would refuse records for their order.
+WARN_UNUSED Err *db_drop_foreign_keys(Db *db, const Collection *const *collections, size_t n);
 
 // Appends an event in this transaction if somebody wants its topic (decision 56). type: "CREATED",
 // "UPDATED", "DELETED" or a name of its own; key: the message key (decision 21).
