@@ -15,8 +15,9 @@ typedef struct {
     void (*ids_in)(Buf *sql, const char *column, int n); // column is one of the texts in $n
     Str (*ids)(const Str *ids, size_t n);                // such texts as one value
     void (*like)(Buf *sql, const char *column, int n);   // LIKE with \ as escape, case-sensitive
-    // pk in (rows of the collection whose words match $n); $n is built by words_query
-    void (*words)(Buf *sql, const char *table, const char *column, int n);
+    // pk in (rows of the collection whose words match $n); $n is built by words_query. Beside an
+    // alternative it must be something that an index of pk can serve.
+    void (*words)(Buf *sql, const char *table, const char *column, int n, bool has_alternative);
     // Operator "phrase", "all", "any" over folded words; a prefix word ends in '*'.
     Str (*words_query)(const char *column, int operator_, const Str *words, const bool *is_prefix,
                        size_t n);

@@ -257,6 +257,6 @@ WARN_UNUSED Err *pg_words_write(Tx *tx, const Collection *of, int64_t pk, const 
 WARN_UNUSED Err *pg_words_make(Tx *tx, const Collection *of, const char *const *columns, size_t n);
 Arg pg_words_vector(Str words);
 WARN_UNUSED Err *pg_words_drop(Tx *tx, const char *table);
-void pg_words_match(Buf *sql, const char *table, const char *column, int n);
+void pg_words_match(Buf *sql, const char *table, const char *column, int n, bool has_alternative);
 Str pg_words_query(const char *column, int operator_, const Str *words, const bool *is_prefix,
                    size_t n);

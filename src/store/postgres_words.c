@@ -131,10 +131,11 @@ Err *pg_words_drop(Tx *tx, const char *table)
                     NULL);
 }
 
-void pg_words_match(Buf *sql, const char *table, const char *column, int n)
+// "in (select ...) or ..." would read the whole table; alone it can be joined in any order.
+void pg_words_match(Buf *sql, const char *table, const char *column, int n, bool has_alternative)
 {
-    buf_fmt(sql, "pk in (select pk from \"%s_words\" where \"%s\" @@ cast($%d as tsquery))", table,
-            column, n);
+    buf_fmt(sql, "pk %s(select pk from \"%s_words\" where \"%s\" @@ cast($%d as tsquery))%s",
+            has_alternative ? "= any(array" : "in ", table, column, n, has_alternative ? ")" : "");
 }
 
 // As on the other database a phrase with a prefix before its end is "all its words", a superset.

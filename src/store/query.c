@@ -357,7 +357,9 @@ Err *query_node(Planner *planner, const Cql *cql, Node **out)
         err = and_node(planner, cql, out);
         break;
     case CQL_OR:
+        planner->or_depth++;
         err = or_node(planner, cql, out);
+        planner->or_depth--;
         break;
     case CQL_NOT:
         err = not_node(planner, cql, out);

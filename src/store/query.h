@@ -62,7 +62,7 @@ typedef struct {
     const Collection *of;
     Arg *args;
     size_t arg_count, arg_cap;
-    int depth;
+    int depth, or_depth; // of operators; of those among them that are "or"
     bool has_words, has_range;
     const Collection *cut_asked; // whether some of its columns hold cut texts:
     bool has_cut;

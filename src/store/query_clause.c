@@ -110,7 +110,8 @@ static Str words_sql(Planner *planner, const Field *field, int operator_, const 
     }
     planner->has_words = true;
     Str query = dialect->words_query(field->column, operator_, texts, prefixes, words->count);
-    dialect->words(&sql, planner->of->table, field->column, planner_add(planner, A_TEXT(query)));
+    dialect->words(&sql, planner->of->table, field->column, planner_add(planner, A_TEXT(query)),
+                   planner->or_depth > 0);
     return buf_str(&sql);
 }
 

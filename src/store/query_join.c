@@ -171,7 +171,8 @@ static Err *elements_bound(Planner *planner, const Cql *clause, const Field *fie
     }
     Buf sql = buf_new(arena_current(), SQL_MAX);
     Str query = dialect->words_query(field->column, WORDS_ALL, texts.at, prefixes, texts.len);
-    dialect->words(&sql, planner->of->table, field->column, planner_add(planner, A_TEXT(query)));
+    dialect->words(&sql, planner->of->table, field->column, planner_add(planner, A_TEXT(query)),
+                   planner->or_depth > 0);
     *out = buf_str(&sql);
     return NULL;
 }

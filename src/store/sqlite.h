@@ -196,6 +196,7 @@ WARN_UNUSED Err *sqlite_words_write(Tx *tx, const Collection *of, int64_t pk, co
 WARN_UNUSED Err *sqlite_words_make(Tx *tx, const Collection *of, const char *const *columns,
                                    size_t n);
 WARN_UNUSED Err *sqlite_words_drop(Tx *tx, const char *table);
-void sqlite_words_match(Buf *sql, const char *table, const char *column, int n);
+void sqlite_words_match(Buf *sql, const char *table, const char *column, int n,
+                        bool has_alternative);
 Str sqlite_words_query(const char *column, int operator_, const Str *words, const bool *is_prefix,
                        size_t n);

@@ -78,8 +78,10 @@ Err *sqlite_words_drop(Tx *tx, const char *table)
                     NULL);
 }
 
-void sqlite_words_match(Buf *sql, const char *table, const char *column, int n)
+void sqlite_words_match(Buf *sql, const char *table, const char *column, int n,
+                        bool has_alternative)
 {
+    (void)has_alternative;
     (void)column; // part of the query's text
     buf_fmt(sql, "pk in (select rowid from %s_words where %s_words match $%d)", table, table, n);
 }

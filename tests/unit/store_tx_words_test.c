@@ -52,7 +52,7 @@ static Str found(Tx *tx, const char *column, int operator_, const char *words)
         str_list_add(&list, str_sub(word, 0, word.len - is_prefix[list.len]));
     }
     buf_add_z(&sql, "select id from book where ");
-    tx_dialect(tx)->words(&sql, "book", column, 1);
+    tx_dialect(tx)->words(&sql, "book", column, 1, false);
     buf_add_z(&sql, " order by id");
     Str query = tx_dialect(tx)->words_query(column, operator_, list.at, is_prefix, list.len);
     assert_ok(sql_rows(tx, str_z(buf_str(&sql)), ARGS(A_TEXT(query)), take_list, &ids));
