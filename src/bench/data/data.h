@@ -14,7 +14,6 @@ typedef struct {
     int64_t instances, items_per_holdings; // one holdings record for each instance
     int64_t users, loans, requests;
     int64_t available_max; // lines of available.csv; 0 = all
-    bool returns_go_on;    // checked_out.csv ends with the copies that are lent in the meantime
     int64_t rtac_large;    // holdings of the largest title of the look-up sets; 0 = no sets
 } Recipe;
 

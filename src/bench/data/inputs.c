@@ -106,16 +106,6 @@ static void checked_out_barcodes(Output *out)
     }
 }
 
-// Behind the copies on loan follow those that the plan lends, in its order: a small library serves
-// a long run, because what was lent comes back before its line comes round again.
-static void barcodes_to_check_in(Output *out)
-{
-    checked_out_barcodes(out);
-    if (out->maker->recipe->returns_go_on) {
-        available_barcodes(out);
-    }
-}
-
 static void first_desk(Output *out)
 {
     line(out, DESK_1 "\n");
@@ -181,7 +171,7 @@ static const struct {
     {"user_barcodes.csv", user_barcodes},
     {"user_barcodes2.csv", user_barcodes},
     {"available.csv", available_barcodes},
-    {"checked_out.csv", barcodes_to_check_in},
+    {"checked_out.csv", checked_out_barcodes},
     {"service_point.csv", first_desk},
     {"service_points.csv", all_desks},
     {"servicepoints.csv", all_desks},
