@@ -149,6 +149,7 @@ def test_open_metrics_end_with_their_mark(server):
 
 def test_statements_show_shapes_and_never_values(server, fresh_library):
     secret = "Zaphod-4711"
+    admin(server, "/octavo/ops/statements", "DELETE")  # other tests leave more than one page holds
     fresh_library.get("/users", query=f'username=="{secret}" or barcode=="{secret}"').expect(200)
     answer = admin(server, "/octavo/ops/statements?limit=1000&order=max")
     assert secret.lower() not in answer.text.lower()
@@ -157,7 +158,7 @@ def test_statements_show_shapes_and_never_values(server, fresh_library):
     assert mine["route"] == "/users" and "$1" in mine["shape"] and mine["calls"] >= 1
     assert mine["maxMs"] >= mine["meanMs"] > 0
     assert [s["maxMs"] for s in shown] == sorted((s["maxMs"] for s in shown), reverse=True)
-    assert len(ops(server, "/octavo/ops/statements?limit=3")["statements"]) == 3
+    assert len(ops(server, "/octavo/ops/statements?limit=1")["statements"]) == 1
     assert admin(server, "/octavo/ops/statements?order=size").status_code == 400
 
 
