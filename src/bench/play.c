@@ -4,6 +4,7 @@
 #include "bench/driver/play_report.h"
 
 #include "base/asset.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 
 enum {
     VARIABLES_MAX = 256,
+    PLAN_MAX = 64 << 20, // bytes
     PLAN_ARENA_MAX = 1 << 30,
     EXIT_FINE = 0,
     EXIT_FAILURES = 1, // there were errors
@@ -241,20 +243,10 @@ static Err *find_plan(const char *name, Str *text)
     if (is_name && asset_find(str_z(str_fmt("bench/workloads/%s.json", name)), text)) {
         return NULL;
     }
-    FILE *file = fopen(name, "rb");
-    if (!file) {
-        return err_text(400, "%s: %s", name,
-                        is_name ? "there is no built-in plan of that name" : strerror(errno));
+    if (is_name && access(name, F_OK) != 0) {
+        return err_text(400, "%s: there is no built-in plan of that name", name);
     }
-    Buf buf = buf_new(arena_current(), 64 << 20);
-    for (size_t n = 1; n > 0;) {
-        char *room = buf_room(&buf, 65536);
-        n = room ? fread(room, 1, 65536, file) : 0;
-        buf.len += n;
-    }
-    fclose(file);
-    *text = buf_str(&buf);
-    return NULL;
+    return file_read(name, PLAN_MAX, text);
 }
 
 static void stop_by_signal(int number)

@@ -2,6 +2,8 @@
 // writing.
 #include "result.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <math.h>
 #include <openssl/evp.h>
@@ -15,7 +17,7 @@ enum {
     LONGEST_WINDOW_S = 31 * 24 * 3600,
     BLOCKS_MAX = 100000,
 };
-#define FILE_MAX ((long)2 << 30)
+#define FILE_MAX ((size_t)2 << 30)
 
 typedef enum {
     TEXT,
@@ -570,23 +572,9 @@ Err *result_save(const Result *result, const char *path)
 
 Err *result_load(const char *path, Result **out)
 {
-    FILE *file = fopen(path, "rb");
-    long size = -1;
+    Str text = {0};
 
-    if (file && fseek(file, 0, SEEK_END) == 0) {
-        size = ftell(file);
-        rewind(file);
-    }
-    if (size < 0 || size > FILE_MAX) {
-        int why = errno;
-        if (file) {
-            fclose(file);
-        }
-        return err_text(404, "%s: %s", path, size > FILE_MAX ? "too large" : strerror(why));
-    }
-    char *text = arena_alloc(arena_current(), (size_t)size + 1);
-    size_t len = fread(text, 1, (size_t)size, file);
-    fclose(file);
-    Err *err = result_parse((Str){text, len}, out);
+    TRY(file_read(path, FILE_MAX, &text));
+    Err *err = result_parse(text, out);
     return err ? err_text(err->status, "%s: " STR_FMT, path, STR_ARG(err->message)) : NULL;
 }

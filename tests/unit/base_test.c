@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/country.h"
 #include "base/date.h"
+#include "base/file.h"
 #include "base/hist.h"
 #include "base/memory.h"
 #include "base/uuid.h"
@@ -12,6 +13,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void every_form_of_a_time_that_clients_send_is_read(void **state)
 {
@@ -205,6 +207,33 @@ static void options_come_from_the_environment_too_and_numbers_are_numbers(void *
     config_free(config);
 }
 
+static void a_file_is_read_whole_up_to_its_limit(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/octavo-file-XXXXXX";
+    int fd = mkstemp(path);
+    Str text;
+
+    for (int i = 0; i < 10000; i++) {
+        assert_int_equal(write(fd, "0123456789\n", 11), 11);
+    }
+    close(fd);
+    assert_null(file_read(path, 110000, &text));
+    assert_int_equal(text.len, 110000);
+    assert_memory_equal(text.at + 109989, "0123456789\n", 11);
+    Err *err = file_read(path, 109999, &text);
+    assert_non_null(err);
+    assert_str(err->message, str_z(str_fmt("%s: larger than 109999 bytes", path)));
+    remove(path);
+    err = file_read(path, 110000, &text);
+    assert_non_null(err);
+    assert_int_equal(err->status, 400);
+    assert_str(err->message, str_z(str_fmt("%s: No such file or directory", path)));
+    err = file_read("/tmp", 110000, &text);
+    assert_non_null(err);
+    assert_str(err->message, "/tmp: Is a directory");
+}
+
 static void countries_have_names(void **state)
 {
     (void)state;
@@ -311,6 +340,7 @@ int main(void)
         cmocka_unit_test(a_stall_is_filled_with_the_samples_it_hid),
         cmocka_unit_test(an_unknown_option_names_its_origin),
         cmocka_unit_test(options_come_from_the_environment_too_and_numbers_are_numbers),
+        cmocka_unit_test(a_file_is_read_whole_up_to_its_limit),
         cmocka_unit_test(countries_have_names),
         cmocka_unit_test(an_arena_gives_a_huge_first_allocation_back),
         cmocka_unit_test(an_arena_past_its_limit_says_so_and_goes_on),

@@ -7,6 +7,7 @@
 #include "base/asset.h"
 #include "base/buf.h"
 #include "base/date.h"
+#include "base/file.h"
 #include "base/hist.h"
 #include "base/log.h"
 #include "json/json.h"
@@ -19,7 +20,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPEN_FOLDERS = 8 };
+enum {
+    OPEN_FOLDERS = 8,
+    STATEMENTS_MAX = 16 << 20, // bytes
+};
 
 static const char usage[] =
     "octavo bench floor [options]\n"
@@ -69,24 +73,6 @@ Err *floor_measure_sync(const char *folder, double seconds, Floor *floor)
         unlink(name);
     }
     return err;
-}
-
-static Err *read_file(const char *name, Str *text)
-{
-    FILE *file = fopen(name, "rb");
-    Buf buf = buf_new(arena_current(), 16 << 20);
-
-    if (!file) {
-        return err_text(400, "%s: %s", name, strerror(errno));
-    }
-    for (size_t n = 1; n > 0;) {
-        char *room = buf_room(&buf, 65536);
-        n = room ? fread(room, 1, 65536, file) : 0;
-        buf.len += n;
-    }
-    fclose(file);
-    *text = buf_str(&buf);
-    return NULL;
 }
 
 static Err *read_arguments(FloorOptions *options, int argc, char **argv)
@@ -202,7 +188,7 @@ static Err *measure_library(const FloorOptions *options, FloorDatabase *database
 static Err *read_statements(const FloorOptions *options, const char *built_in, Str *out)
 {
     if (options->statements) {
-        return read_file(options->statements, out);
+        return file_read(options->statements, STATEMENTS_MAX, out);
     }
     return asset_find(built_in, out) ? NULL : err_text(500, "%s is not built in", built_in);
 }

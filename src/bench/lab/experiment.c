@@ -2,8 +2,8 @@
 #include "experiment.h"
 
 #include "base/asset.h"
+#include "base/file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -420,24 +420,6 @@ Err *experiment_read(Str text, Str profile, Experiment **out)
 
 // ---------------------------------------------------------------------------------------------
 
-static Err *read_file(const char *name, Str *text)
-{
-    FILE *file = fopen(name, "rb");
-    Buf buf = buf_new(arena_current(), FILE_MAX);
-
-    if (!file) {
-        return err_text(400, "%s: %s", name, strerror(errno));
-    }
-    for (size_t n = 1; n > 0;) {
-        char *room = buf_room(&buf, 65536);
-        n = room ? fread(room, 1, 65536, file) : 0;
-        buf.len += n;
-    }
-    fclose(file);
-    *text = buf_str(&buf);
-    return NULL;
-}
-
 static Err *read_text(const char *name, Str *text)
 {
     bool is_name = !strchr(name, '/') && !strchr(name, '.');
@@ -449,7 +431,7 @@ static Err *read_text(const char *name, Str *text)
         return err_text(400, "%s: there is no built-in experiment of that name; octavo bench list",
                         name);
     }
-    return read_file(name, text);
+    return file_read(name, FILE_MAX, text);
 }
 
 Err *experiment_open(const char *name_or_file, Str profile, Experiment **out)
@@ -562,7 +544,7 @@ Err *workload_plan(const Workload *workload, const PlanOptions *options, Plan **
     all.variables = variables;
     all.variable_len = n;
     if (!asset_find(str_z(str_fmt("bench/" STR_FMT, STR_ARG(workload->file))), &text)) {
-        TRY(read_file(str_z(workload->file), &text));
+        TRY(file_read(str_z(workload->file), FILE_MAX, &text));
     }
     return plan_read(text, &all, out);
 }

@@ -39,30 +39,23 @@ Str chart_id(const Report *report, const Scope *scope, const char *kind, Str wha
                    where.len ? "-" : "", STR_ARG(where));
 }
 
-static double longest_window(const Report *report, const Scope *scope)
+typedef struct {
+    double from, to; // seconds around the begin of the steady window
+} Span;
+
+// Of all cells of a run.
+static Span span_of(const Report *report, const Scope *scope)
 {
-    double longest = 0;
+    Span span = {0};
 
     for (size_t i = 0; i < report->result->cells.len; i++) {
         const Cell *cell = &report->result->cells.at[i];
         if (cell->state == CELL_DONE && str_eq(cell->run, scope->run)) {
-            longest = fmax(longest, cell->window_s);
+            span.from = fmin(span.from, cell->load_from_s);
+            span.to = fmax(span.to, cell->window_s);
         }
     }
-    return longest;
-}
-
-static double earliest(const Report *report, const Scope *scope)
-{
-    double from = 0;
-
-    for (size_t i = 0; i < report->result->cells.len; i++) {
-        const Cell *cell = &report->result->cells.at[i];
-        if (cell->state == CELL_DONE && str_eq(cell->run, scope->run)) {
-            from = fmin(from, cell->load_from_s);
-        }
-    }
-    return from;
+    return span;
 }
 
 static int step_of(double window_s)
@@ -118,27 +111,27 @@ static void end_data(Buf *buf)
 // The warm-up is grey, what happened is a line with its name.
 static void add_window(const Report *report, const Scope *scope, Buf *buf)
 {
-    double from = earliest(report, scope), to = longest_window(report, scope);
+    Span span = span_of(report, scope);
     int shown = 0;
 
-    if (from < 0) {
+    if (span.from < 0) {
         buf_fmt(buf,
                 "set object 1 rectangle from %g, graph 0 to 0, graph 1 behind fillcolor " PLOT_LINE
                 " fillstyle solid 0.45 noborder\n"
                 "set label 'warm-up' at %g, graph 0.05 left offset 0.5,0 textcolor " PLOT_MUTED
                 "\n",
-                from, from);
+                span.from, span.from);
     }
     buf_fmt(buf,
             "set xrange [%g:%g]\nset xlabel 'seconds of the window' textcolor " PLOT_MUTED "\n",
-            from, to);
+            span.from, span.to);
     for (size_t i = 0; i < report->result->annotations.len && shown < NOTES_MOST; i++) {
         const Annotation *note = &report->result->annotations.at[i];
         for (size_t j = 0; j < report->result->cells.len; j++) {
             const Cell *cell = &report->result->cells.at[j];
             double at = (double)(note->at - cell->window_at) / 1000;
             if (str_eq(cell->id, note->cell) && str_eq(cell->run, scope->run) &&
-                cell->state == CELL_DONE && at >= from && at <= to &&
+                cell->state == CELL_DONE && at >= span.from && at <= span.to &&
                 !str_eq(note->kind, S("start")) && !str_eq(note->kind, S("stop")) &&
                 !str_eq(note->kind, S("reset"))) {
                 buf_fmt(buf,
@@ -169,14 +162,14 @@ void chart_over_time(Report *report, Section *section, const Scope *scope, Str t
         section, chart_id(report, scope, "times", transaction),
         chart_title(report, scope,
                     str_fmt(STR_FMT ": median and p95 over the window", STR_ARG(transaction))));
-    double window = longest_window(report, scope);
-    int step = step_of(window), points = 0;
+    Span span = span_of(report, scope);
+    int step = step_of(span.to), points = 0;
     Buf buf = script_new();
 
     for (size_t i = 0; i < report->result->configurations.len; i++) {
         Scope at = scope_at(report, scope, i);
         begin_data(&buf, i);
-        for (int s = (int)earliest(report, scope); s < window; s += step) {
+        for (int s = (int)span.from; s < span.to; s += step) {
             Moment moment = moment_of(report, &at, transaction, s, s + step);
             if (moment.ok > 0) {
                 buf_fmt(&buf, "%g %g %g\n", s + step / 2.0,
@@ -210,15 +203,15 @@ void chart_throughput(Report *report, Section *section, const Scope *scope)
 {
     Plot *plot = section_plot(section, chart_id(report, scope, "throughput", (Str){"", 0}),
                               chart_title(report, scope, S("Throughput over the window")));
-    double window = longest_window(report, scope);
-    int step = step_of(window), points = 0;
+    Span span = span_of(report, scope);
+    int step = step_of(span.to), points = 0;
     Buf buf = script_new();
 
     for (size_t i = 0; i < report->result->configurations.len; i++) {
         Scope at = scope_at(report, scope, i);
         begin_data(&buf, i);
         // The last second is not whole.
-        for (int s = (int)earliest(report, scope); s + step <= window + 1e-9; s += step) {
+        for (int s = (int)span.from; s + step <= span.to + 1e-9; s += step) {
             Moment moment = moment_of(report, &at, (Str){"", 0}, s, s + step);
             if (moment.cells > 0) {
                 buf_fmt(&buf, "%g %g\n", s + step / 2.0,

@@ -1,6 +1,8 @@
 // One gnuplot draws everything; what it wrote is made fit for a page.
 #include "plot.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -169,20 +171,13 @@ static Str for_page(const Plot *plot, Str text)
     return buf_str(&buf);
 }
 
+// What gnuplot left behind; "" if nothing.
 static Str read_whole(const char *path)
 {
-    FILE *file = fopen(path, "rb");
+    Str text = {"", 0};
+    const Err *err = file_read(path, SVG_MAX, &text);
 
-    if (!file) {
-        return (Str){"", 0};
-    }
-    fseek(file, 0, SEEK_END);
-    long size = ftell(file);
-    rewind(file);
-    char *text = arena_alloc(arena_current(), (size_t)(size < 0 ? 0 : size) + 1);
-    size_t len = size > 0 ? fread(text, 1, (size_t)size, file) : 0;
-    fclose(file);
-    return (Str){text, len};
+    return err ? (Str){"", 0} : text;
 }
 
 static bool write_whole(const char *path, Str text)
