@@ -9,7 +9,8 @@ import octavo  # puts tests/ into the path
 import postgres  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not postgres.is_wanted(),
-                                reason="one SQLite file belongs to one process; played once more on PostgreSQL")
+                                reason="one SQLite file belongs to one process: several nodes need PostgreSQL, "
+                                "on which ./check runs these tests (api-postgres)")
 
 SOON = 2  # seconds; counters are looked at every five, so only news are as quick
 

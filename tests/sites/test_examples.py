@@ -42,7 +42,9 @@ def test_the_unit_starts_a_node_and_stops_it_in_order(cluster, database, tmp_pat
         assert process.wait(int(unit["TimeoutStopSec"])) == 0
 
 
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="only systemd can read its unit; the command in it is started here all the same")
+@pytest.mark.skipif(not shutil.which("systemd-analyze"),
+                    reason="this machine has no systemd to read the unit; the test above starts its command "
+                    "and speaks systemd's protocol with it all the same")
 def test_systemd_understands_the_unit(tmp_path):
     unit = tmp_path / "octavo.service"
     unit.write_text((EXAMPLES / "octavo.service").read_text()
@@ -52,7 +54,8 @@ def test_systemd_understands_the_unit(tmp_path):
     assert [line for line in done.stderr.splitlines() if "octavo.service" in line] == []
 
 
-@pytest.mark.skipif(not shutil.which("dpkg-query"), reason="packages of the image are those of Debian, which this machine is not")
+@pytest.mark.skipif(not shutil.which("dpkg-query"),
+                    reason="the image is made of Debian's packages: only Debian can say which holds a library")
 def test_the_image_has_every_library_of_the_program():
     text = (EXAMPLES / "Containerfile").read_text()
     packages = set(re.search(r"no-install-recommends \\\n(.*?)&&", text, re.S).group(1)

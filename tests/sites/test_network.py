@@ -16,8 +16,9 @@ def network(prepared):  # the other fixtures need the usual network
     try:
         one = Network()
     except OSError as error:
-        pytest.skip(f"{error}; as another user run it under "
-                    "unshare --user --map-current-user --keep-caps --net")
+        pytest.skip(f"this user may not make network namespaces ({error}); run the tests as root or under "
+                    "unshare --user --map-current-user --keep-caps --net. test_faults.py kills and stops "
+                    "nodes and databases all the same")
     yield one
     one.close()
 

@@ -147,7 +147,7 @@ static void idle_tenants_are_not_opened(void **state)
     jobs_begin(world->scheduler);
     // Files close after 100 ms without use here; nothing opens them again.
     if (!test_is_embedded()) {
-        skip_because("there are no files to close");
+        skip_because("only SQLite has files to close; unit tests run on it too");
     }
     assert_soon(store_figures(world->store).databases_open == 0);
     for (int i = 0; i < 30; i++) {
@@ -210,7 +210,7 @@ static void a_timer_rests_while_nothing_changes_and_the_files_close(void **state
     World *world = *state;
 
     if (!test_is_embedded()) {
-        skip_because("other nodes change the data too, so no timer rests");
+        skip_because("timers rest only where one process owns the data; on PostgreSQL they run");
     }
     runs = 0;
     due_in = HOUR_MS;
