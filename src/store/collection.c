@@ -309,46 +309,6 @@ Err *tx_find(Tx *tx, const Collection *of, const char *column, Str value, Json *
     return NULL;
 }
 
-// By id from memory, without a statement; false if the table must be asked.
-static Err *want_from_memory(Tx *tx, const Want *want, bool *is_filled)
-{
-    const RecordSet *set = NULL;
-
-    *is_filled = false;
-    if (want->column) {
-        return NULL;
-    }
-    TRY(record_set(tx, want->of, &set));
-    if (set || known_get(tx, want->of, str_lower(want->id))) {
-        *is_filled = true;
-        return tx_get(tx, want->of, want->id, want->out);
-    }
-    return NULL;
-}
-
-static Err *want_read(Tx *tx, void *context)
-{
-    const Want *want = context;
-
-    return want->column ? tx_find(tx, want->of, want->column, want->id, want->out)
-                        : tx_get(tx, want->of, want->id, want->out);
-}
-
-Err *tx_prefetch_all(Tx *tx, const Want *wants, size_t n)
-{
-    Read *reads = NEW_ARRAY(Read, n);
-    size_t left = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        bool is_filled = false;
-        TRY(want_from_memory(tx, &wants[i], &is_filled));
-        if (!is_filled) {
-            reads[left++] = (Read){want_read, (void *)&wants[i]};
-        }
-    }
-    return tx_together(tx, reads, left);
-}
-
 // Adds what needs no statement; returns the number of ids left over in `rest`.
 static Err *many_from_memory(ManyRows *rows, const Str *ids, size_t n, StrList *rest)
 {

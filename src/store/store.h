@@ -355,26 +355,9 @@ typedef struct {
 
 WARN_UNUSED Err *tx_where_in(Tx *tx, const Collection *of, const WhereIn *in, Docs *out);
 
-// Several reads in one round trip where the backend has round trips. Each WANT fills its target
-// when tx_prefetch returns; cached collections cost nothing.
-typedef struct {
-    const Collection *of;
-    Str id;
-    Json **out;
-    const char *column; // NULL = by id; else as tx_find
-} Want;
-
-#define WANT(of_, id_, out_) ((Want){.of = (of_), .id = (id_), .out = (out_)})
-#define WANT_BY(of_, column_, value_, out_)                                                        \
-    ((Want){.of = (of_), .column = (column_), .id = (value_), .out = (out_)})
-
-WARN_UNUSED Err *tx_prefetch_all(Tx *tx, const Want *wants, size_t n);
-#define tx_prefetch(tx, ...)                                                                       \
-    tx_prefetch_all((tx), (const Want[]){__VA_ARGS__},                                             \
-                    sizeof((const Want[]){__VA_ARGS__}) / sizeof(Want))
-
-// Reads that do not depend on each other go in one round trip. A function may be called several
-// times, from its beginning: it only reads, and sets its result anew.
+// Reads that do not depend on each other go in one round trip where the backend has round trips. A
+// function may be called several times, from its beginning: it only reads, and sets its result
+// anew.
 typedef struct {
     Err *(*read)(Tx *tx, void *context);
     void *context;
