@@ -381,34 +381,6 @@ static const Property print_event[] = {
 const RecordType print_event_record = {"PrintEvent", .properties = print_event};
 
 // Bodies of actions.
-static const Property anonymize_loans[] = {
-    {"loanIds", STRING, ARRAY},
-    {0},
-};
-
-const RecordType anonymize_loans_record = {"AnonymizeStorageLoansRequest",
-                                           .properties = anonymize_loans};
-
-static const Property check_out_lock_request[] = {
-    {"userId", ID},
-    {"ttlMs", INTEGER},
-    {0},
-};
-
-const RecordType check_out_lock_request_record = {"CheckoutLockRequest", .open = true,
-                                                  .properties = check_out_lock_request};
-
-static const Property queue_reordering[] = {
-    {"instanceId", ID},
-    {"itemId", ID},
-    {"requestLevel", STRING, REQUIRED, .one_of = request_levels},
-    {"requestIds", ID, ARRAY},
-    {0},
-};
-
-const RecordType queue_reordering_record = {"RequestQueueReordering",
-                                            .properties = queue_reordering};
-
 static const Property print_events_request[] = {
     {"requestIds", ID, REQUIRED | ARRAY, .min_len = 1},
     {"requesterId", ID, REQUIRED},

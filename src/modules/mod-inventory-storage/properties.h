@@ -54,8 +54,4 @@ extern const RecordType subject_type_record;
 extern const RecordType bound_with_record;
 extern const RecordType hierarchy_request_record;
 extern const RecordType retrieve_entities_record;
-extern const RecordType bulk_upsert_record;
 extern const RecordType iteration_params_record;
-extern const RecordType setting_update_record;
-extern const RecordType date_type_patch_record;
-extern const RecordType migration_request_record;

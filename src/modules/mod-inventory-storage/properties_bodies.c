@@ -24,14 +24,6 @@ static const Property retrieve_entities[] = {
 const RecordType retrieve_entities_record = {"RetrieveEntitiesDto", .open = true,
                                              .properties = retrieve_entities};
 
-static const Property bulk_upsert[] = {
-    {"recordsFileName", STRING, REQUIRED},
-    {"publishEvents", BOOLEAN, .fallback = "true"},
-    {0},
-};
-
-const RecordType bulk_upsert_record = {"BulkUpsertRequest", .properties = bulk_upsert};
-
 static const Property iteration_params[] = {
     {"eventType", STRING, .fallback = "\"ITERATE\""},
     {"topicName", STRING, REQUIRED},
@@ -39,32 +31,6 @@ static const Property iteration_params[] = {
 };
 
 const RecordType iteration_params_record = {"IterationJobParams", .properties = iteration_params};
-
-static const Property setting_update[] = {
-    {"value", ANY, REQUIRED},
-    {0},
-};
-
-const RecordType setting_update_record = {"SettingUpdateRequest", .properties = setting_update};
-
-static const Property date_type_patch[] = {
-    {"name", STRING},
-    {0},
-};
-
-const RecordType date_type_patch_record = {"InstanceDateTypePatchRequest",
-                                           .properties = date_type_patch};
-
-static const char *const affected_entities_values[] = {"INSTANCE", "ITEM", NULL};
-
-static const Property migration_request[] = {
-    {"migrations", STRING, ARRAY},
-    {"affectedEntities", STRING, ARRAY, .one_of = affected_entities_values},
-    {0},
-};
-
-const RecordType migration_request_record = {"AsyncMigrationJobRequest",
-                                             .properties = migration_request};
 
 static const Property hierarchy_request[] = {
     {"instanceIds", STRING, REQUIRED | ARRAY | NO_EMPTY},
