@@ -67,10 +67,8 @@ typedef struct {
     Str zone_name;
     bool tlr_enabled;
     bool tlr_hold_follows_rules;
-    Str tlr_confirmation_template, tlr_cancellation_template, tlr_expiration_template;
     int64_t session_timeout_minutes; // of patron action sessions
-    int64_t notices_limit;           // notices of one run
-    bool print_hold_requests, print_event_log;
+    bool print_hold_requests;
     const Json *loan_history; // the anonymisation setting's value, NULL if none
 } Settings;
 

@@ -7,32 +7,25 @@
 
 typedef enum {
     SETTING_LOCALE,
-    SETTING_TLR_FLAGS,
-    SETTING_TLR_TEMPLATES,
+    SETTING_TLR,
     SETTING_OTHER,
     SETTING_LOAN_HISTORY,
-    SETTING_NOTICES_LIMIT,
     SETTING_PRINT_HOLDS,
-    SETTING_PRINT_EVENTS,
     SETTINGS_COUNT,
 } SettingKind;
 
-// Names differ between the stores; one record may say two things.
+// Names differ between the stores.
 static const struct {
     const char *name;
     SettingKind kind;
 } setting_names[] = {
     {"localeSettings", SETTING_LOCALE},
     {"tenantLocaleSettings", SETTING_LOCALE},
-    {"TLR", SETTING_TLR_FLAGS},
-    {"TLR", SETTING_TLR_TEMPLATES},
-    {"generalTlr", SETTING_TLR_FLAGS},
-    {"regularTlr", SETTING_TLR_TEMPLATES},
+    {"TLR", SETTING_TLR},
+    {"generalTlr", SETTING_TLR},
     {"other_settings", SETTING_OTHER},
     {"loan_history", SETTING_LOAN_HISTORY},
-    {"noticesLimit", SETTING_NOTICES_LIMIT},
     {"PRINT_HOLD_REQUESTS", SETTING_PRINT_HOLDS},
-    {"printEventLogFeature", SETTING_PRINT_EVENTS},
 };
 
 typedef struct {
@@ -61,7 +54,7 @@ static Err *consider_configurations(Tx *tx, Newest *newest)
 
     TRY(tx_where(tx, &configurations,
                  "config_name in ('localesettings', 'tlr', 'other_settings', 'loan_history', "
-                 "'noticeslimit', 'print_hold_requests') and user_id is null and is_enabled = 1",
+                 "'print_hold_requests') and user_id is null and is_enabled = 1",
                  NO_ARGS, &docs));
     for (size_t i = 0; i < docs.len; i++) {
         Json *value = NULL;
@@ -124,18 +117,6 @@ static void take_zone(Settings *settings, const Json *locale)
     settings->zone_name = name;
 }
 
-// {"value": n}, n, or the number as text.
-static int64_t number_of(const Json *value, int64_t fallback)
-{
-    const Json *inner = json_is_object(value) ? json_get(value, "value") : value;
-    int64_t number = fallback;
-
-    if (inner && !str_int64(json_scalar_text(inner), &number)) {
-        return fallback;
-    }
-    return number;
-}
-
 static Err *settings_build(Tx *tx, void **out)
 {
     Newest newest[SETTINGS_COUNT] = {0};
@@ -144,24 +125,16 @@ static Err *settings_build(Tx *tx, void **out)
     TRY(consider_configurations(tx, newest));
     TRY(consider_circulation_settings(tx, newest));
     TRY(consider_settings(tx, newest));
-    const Json *flags = newest[SETTING_TLR_FLAGS].value;
-    const Json *templates = newest[SETTING_TLR_TEMPLATES].value;
+    const Json *tlr = newest[SETTING_TLR].value;
     const Json *other = newest[SETTING_OTHER].value;
     take_zone(settings, newest[SETTING_LOCALE].value);
-    settings->tlr_enabled = json_flag(flags, "titleLevelRequestsFeatureEnabled", false);
-    settings->tlr_hold_follows_rules =
-        json_flag(flags, "tlrHoldShouldFollowCirculationRules", false);
-    settings->tlr_confirmation_template = json_str(templates, "confirmationPatronNoticeTemplateId");
-    settings->tlr_cancellation_template = json_str(templates, "cancellationPatronNoticeTemplateId");
-    settings->tlr_expiration_template = json_str(templates, "expirationPatronNoticeTemplateId");
+    settings->tlr_enabled = json_flag(tlr, "titleLevelRequestsFeatureEnabled", false);
+    settings->tlr_hold_follows_rules = json_flag(tlr, "tlrHoldShouldFollowCirculationRules", false);
     settings->session_timeout_minutes = json_flag(other, "checkoutTimeout", true)
                                             ? json_int(other, "checkoutTimeoutDuration", 3)
                                             : 3;
-    settings->notices_limit = number_of(newest[SETTING_NOTICES_LIMIT].value, 100);
     settings->print_hold_requests =
         json_flag(newest[SETTING_PRINT_HOLDS].value, "printHoldRequestsEnabled", false);
-    settings->print_event_log =
-        json_flag(newest[SETTING_PRINT_EVENTS].value, "enablePrintLog", false);
     settings->loan_history = newest[SETTING_LOAN_HISTORY].value;
     *out = settings;
     return NULL;
