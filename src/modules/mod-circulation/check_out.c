@@ -2,7 +2,7 @@
 // FOLIO: mod-circulation, POST /circulation/check-out-by-barcode. Source: spec/circulation.md 3.
 #include "modules/mod-circulation/circulation.h"
 
-#include "modules/mod-users/collections.h"
+#include "modules/mod-users/users.h"
 
 typedef struct {
     Req *req;
@@ -65,7 +65,7 @@ static Err *find_item(Tx *tx, void *context)
 static Err *find_user(Tx *tx, Str barcode, Json **out)
 {
     *out = NULL;
-    return barcode.len ? tx_find(tx, &users, "barcode", barcode, out) : NULL;
+    return barcode.len ? user_by_barcode(tx, barcode, out) : NULL;
 }
 
 static Err *find_patron(Tx *tx, void *context)

@@ -5,7 +5,7 @@
 
 #include "modules/mod-circulation/check_in.h"
 #include "modules/mod-feesfines/feesfines.h"
-#include "modules/mod-users/collections.h"
+#include "modules/mod-users/users.h"
 
 #define DUE_DATE_BLOCK "renewalDueDateRequiredBlock"
 #define RENEWAL_BLOCK  "renewalBlock"
@@ -96,11 +96,8 @@ static Err *find_user(Renewal *renewal)
     LoanWork *work = &renewal->loan;
     Str key = renewal->user_key;
 
-    if (renewal->form->is_by_barcode) {
-        TRY(tx_find(work->tx, &users, "barcode", key, &work->patron));
-    } else if (uuid_is_uuid_shaped(key)) {
-        TRY(tx_get(work->tx, &users, str_lower(key), &work->patron));
-    }
+    TRY(renewal->form->is_by_barcode ? user_by_barcode(work->tx, key, &work->patron)
+                                     : user_by_id(work->tx, key, &work->patron));
     return work->patron ? NULL
                         : err_422(S("USER_NOT_FOUND"), S("user is not found"),
                                   P(renewal->form->user_key, key));
