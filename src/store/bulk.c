@@ -73,14 +73,6 @@ static Err *row_put(Tx *tx, const LoadedRow *row)
                       : NULL;
 }
 
-Err *tx_restore(Tx *tx, const Collection *of, Json *doc)
-{
-    LoadedRow row;
-
-    TRY(row_make(of, doc, tx_now(tx), &row));
-    return row_put(tx, &row);
-}
-
 // ---------------------------------------------------------------------------------------------
 // Blocks of records on their way from the caller to the writing thread
 

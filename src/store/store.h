@@ -423,12 +423,9 @@ WARN_UNUSED Err *tx_delete(Tx *tx, const Collection *of, Str id);
 WARN_UNUSED Err *db_delete_query(Db *db, const TxOptions *writer, const Collection *of, Str cql,
                                  int64_t *n);
 
-// Stores a record as it is, for loading: no hooks, no checks of shape and references, no event.
-// What it brings of metadata and _version is kept, what it lacks is made. 422 or 400 if a unique
-// key or the id is taken, 422 for what is no id.
-WARN_UNUSED Err *tx_restore(Tx *tx, const Collection *of, Json *doc);
-
-// Many records as tx_restore stores them: the caller makes them, a thread of ours writes them.
+// Many records as they are, for loading: no hooks, no checks of shape and references, no event.
+// What they bring of metadata and _version is kept, what they lack is made. The caller makes them,
+// a thread of ours writes them.
 typedef struct Bulk Bulk;
 
 typedef struct {

@@ -212,12 +212,17 @@ static void make_old_data(Library *lib)
     assert_ok(tx_run(lib->db, &(TxOptions){.kind = WRITE}, drop_foreign_keys, NULL));
     Tx *tx = begin(lib, WRITE);
     insert(tx, &shelves, 1, "\"name\":\"A\"");
-    assert_ok(tx_restore(tx, &books,
-                         json_of("{\"id\":\"00000000-0000-4000-8000-000000000001\","
-                                 "\"title\":\"Emma\",\"_version\":1,"
-                                 "\"shelfId\":\"00000000-0000-4000-8000-000000000001\","
-                                 "\"authorId\":\"00000000-0000-4000-8000-000000000009\"}")));
     commit(lib);
+    Bulk *bulk = NULL;
+    int64_t stored = 0, refused = 0;
+    assert_ok(bulk_begin(lib->db, &(BulkOptions){0}, &bulk));
+    assert_ok(bulk_put(bulk, &books,
+                       json_of("{\"id\":\"00000000-0000-4000-8000-000000000001\","
+                               "\"title\":\"Emma\",\"_version\":1,"
+                               "\"shelfId\":\"00000000-0000-4000-8000-000000000001\","
+                               "\"authorId\":\"00000000-0000-4000-8000-000000000009\"}"),
+                       1));
+    assert_ok(bulk_end(bulk, &stored, &refused));
 }
 
 static void data_of_an_older_program_get_their_foreign_keys(void **state)
