@@ -137,6 +137,7 @@ void pg_replica_figures(const PostgresStore *store, StoreFigures *figures)
         figures->replicas[i].lag_ns = !has_until       ? -1
                                       : replica->is_up ? replica->lag_ns
                                                        : now - has_until;
+        figures->replicas[i].is_late = figures->replicas[i].lag_ns >= LAG_MAX_NS;
         figures->replicas[i].reads = replica->reads;
         figures->replicas[i].fallbacks = replica->fallbacks;
     }

@@ -546,6 +546,7 @@ typedef struct {
     struct {
         const char *name;          // "host:port"
         bool is_up;                // it answers, and follows the database
+        bool is_late;              // so far behind that it is not asked
         int64_t lag_ns;            // since it had everything; -1: not known
         uint64_t reads, fallbacks; // begun there, done again without it
     } replicas[REPLICAS_MAX];

@@ -14,8 +14,6 @@ enum {
     SLOW_SHOWN = 50,
 };
 
-#define REPLICA_LATE_NS ((int64_t)10 * 1000000000) // from then on it is not asked
-
 static double seconds_of(int64_t ns)
 {
     return (double)ns / 1e9;
@@ -176,7 +174,7 @@ static void summarize_replicas(Summary *summary, Json *store)
         if (!figures.replicas[i].is_up) {
             note(summary, false,
                  str_fmt("the replica %s serves no reads", figures.replicas[i].name));
-        } else if (one_ns >= REPLICA_LATE_NS) {
+        } else if (figures.replicas[i].is_late) {
             note(summary, false,
                  str_fmt("the replica %s is %lld s behind", figures.replicas[i].name,
                          (long long)(one_ns / 1000000000)));
