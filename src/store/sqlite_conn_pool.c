@@ -17,7 +17,8 @@ enum {
     WRITER_CACHE_MIN_KIB = 2048,
 };
 
-// Debian's SQLite cannot map more.
+// Up to here SQLite asks for pages by their address, behind it by copies: the map is ours and has
+// the whole file. Debian's SQLite allows no more.
 #define MMAP_BYTES "2147418112"
 
 Err *sqlite_err(sqlite3 *handle, int code, const char *doing)

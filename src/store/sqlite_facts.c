@@ -4,13 +4,18 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-// As conn_open sets them on the writer.
+// As conn_open sets them on the writer; the map is that of sqlite_map_pool.c.
 static const char *const settings[][2] = {
-    {"journal_mode", "wal"},      {"synchronous", "full"},
-    {"wal_autocheckpoint", "0"},  {"temp_store", "file"},
-    {"foreign_keys", "off"},      {"secure_delete", "fast"},
-    {"mmap_size", "2147418112"},  {"group_commit_max", "64"},
-    {"group_commit_age_ms", "2"}, {NULL, NULL},
+    {"journal_mode", "wal"},
+    {"synchronous", "full"},
+    {"wal_autocheckpoint", "0"},
+    {"temp_store", "file"},
+    {"foreign_keys", "off"},
+    {"secure_delete", "fast"},
+    {"group_commit_max", "64"},
+    {"group_commit_age_ms", "2"},
+    {"file_map", "whole file, one for all connections"},
+    {NULL, NULL},
 };
 
 // All files of all databases, logs included.
