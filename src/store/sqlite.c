@@ -481,6 +481,7 @@ const Backend backend_sqlite = {
     .note_coarse = sqlite_note_coarse,
     .figures = figures_read,
     .facts = sqlite_facts,
+    .plan = sqlite_plan,
     .dialect =
         {
             .ids_in = ids_in,

@@ -186,6 +186,7 @@ WARN_UNUSED Err *sqlite_table_columns(Tx *tx, const char *table, StrList *column
 WARN_UNUSED Err *sqlite_note_coarse(Tx *tx, const char *table, const StrList *indexes);
 void sqlite_walk_index(Buf *sql, const char *index);
 WARN_UNUSED Err *sqlite_sorts(Tx *tx, const char *sql, Args args, bool *out);
+WARN_UNUSED Err *sqlite_plan(Tx *tx, const char *sql, Str *out);
 Str sqlite_row_text(const Row *row, int column);
 int64_t sqlite_row_int(const Row *row, int column);
 double sqlite_row_real(const Row *row, int column);

@@ -28,6 +28,7 @@ typedef struct {
     const char *route; // of the work, compared as a pointer; shown is the copy
     const char *route_text, *cql;
     int64_t calls, total_ns, max_ns, rows;
+    const Db *db; // of the last call
 } Entry;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards everything below
@@ -131,6 +132,7 @@ void statement_ended(const Tx *tx, const char *shape, MeterMark begun, int64_t r
     entry->total_ns += ns;
     entry->max_ns = ns > entry->max_ns ? ns : entry->max_ns;
     entry->rows += rows;
+    entry->db = tx->db;
     pthread_mutex_unlock(&lock);
 }
 
@@ -175,7 +177,7 @@ static size_t entries_copy(StatementFigures **out)
             (*out)[n++] = (StatementFigures){str_of(entry->shape), shown(entry->route_text),
                                              shown(entry->cql),    entry->calls,
                                              entry->total_ns,      entry->max_ns,
-                                             entry->rows};
+                                             entry->rows,          entry->db};
         }
     }
     pthread_mutex_unlock(&lock);
@@ -212,6 +214,35 @@ size_t statements_read(StatementOrder order, size_t limit, StatementFigures **ou
 
     sort_array(*out, n, sizeof **out, orders[order]);
     return n < limit ? n : limit;
+}
+
+// The figures may be older than the store.
+static Db *db_of(Store *store, const Db *db)
+{
+    Db *found = NULL;
+
+    pthread_mutex_lock(&store->lock);
+    for (size_t i = 0; i < store->db_count && !found; i++) {
+        found = store->dbs[i] == db ? store->dbs[i] : NULL;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return found;
+}
+
+Str statement_plan(Store *store, const StatementFigures *of)
+{
+    Db *db = db_of(store, of->db);
+    Tx *tx = NULL;
+    Str plan = {"", 0};
+
+    if (!db || !store->backend->plan || tx_begin(db, &(TxOptions){.kind = READ}, &tx)) {
+        return plan;
+    }
+    if (store->backend->plan(tx, str_z(of->shape), &plan)) {
+        plan = (Str){"", 0};
+    }
+    tx_rollback(tx);
+    return plan;
 }
 
 // The verb, and the table behind "from", "into" or "update".

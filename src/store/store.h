@@ -579,10 +579,13 @@ typedef struct {
     Str route; // on whose behalf, "" = none
     Str cql;   // shape of the query it was made of, "" = none
     int64_t calls, total_ns, max_ns, rows;
+    const Db *db; // that it ran on last
 } StatementFigures;
 
 // The first ones in that order, in the current arena; returns how many.
 size_t statements_read(StatementOrder order, size_t limit, StatementFigures **out);
+// How that database runs it now, a step a line; "" if it does not tell, or is gone.
+Str statement_plan(Store *store, const StatementFigures *of);
 // Sums by verb and table: shape is "select item".
 size_t statements_by_name(StatementFigures **out);
 void statement_figures_reset(void);

@@ -70,6 +70,9 @@ typedef struct Backend {
     Err *(*note_coarse)(Tx *tx, const char *table, const StrList *indexes);
     // As db_foreign_keys; NULL: the engine looks after references.
     Err *(*foreign_keys)(Tx *tx, Err *(*each)(const Row *, void *), void *context);
+    // What the database does for a statement, a step a line, each as deep as it lies in another;
+    // nothing is run. NULL: this one tells elsewhere.
+    Err *(*plan)(Tx *tx, const char *sql, Str *out);
     void (*figures)(const Store *store, StoreFigures *figures);
     void (*facts)(Store *store, StoreFacts *facts); // store NULL: none is open
     Dialect dialect;

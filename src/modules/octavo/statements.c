@@ -1,7 +1,10 @@
 // What the database is asked: GET and DELETE /octavo/ops/statements. Source: spec/native-api.md 2.
 #include "modules/octavo/native.h"
 
-enum { SHOWN = 20 };
+enum {
+    SHOWN = 20,
+    PLANS_SHOWN = 50, // each is asked for anew
+};
 
 static Err *order_of(const Req *req, StatementOrder *order)
 {
@@ -50,7 +53,11 @@ Err *statements_show(Req *req)
     TRY(order_of(req, &order));
     size_t n = statements_read(order, (size_t)limit, &figures);
     for (size_t i = 0; i < n; i++) {
-        json_add(statements, statement_json(&figures[i]));
+        Json *one = statement_json(&figures[i]);
+        if (i < PLANS_SHOWN) {
+            json_set_str_if(one, "lastPlan", statement_plan(req->app->store, &figures[i]));
+        }
+        json_add(statements, one);
     }
     json_set_time(body, "since", statements_since());
     json_set(body, "statements", statements);
