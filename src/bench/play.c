@@ -34,6 +34,8 @@ static const char usage[] =
     "  --timeout S           of one request (60)\n"
     "  --think MODEL         effective: as FOLIO's tool really paused; written; none\n"
     "  --think-scale X       factor of all think times (1)\n"
+    "  --stop-at-end         users end when a list whose lines serve once is used up (JMeter and\n"
+    "                        the default: they go over it again)\n"
     "  --no-preflights       leave the OPTIONS requests of browsers out\n"
     "  --rate N              open model: N passes a second, whoever is free\n"
     "  --arrival MODEL       poisson or constant, with --rate (poisson)\n"
@@ -196,8 +198,9 @@ static Err *take_option(PlayOptions *options, const char *name, const char *valu
 static bool take_flag(PlayOptions *options, const char *name)
 {
     bool *flags[] = {&options->driver.without_preflights, &options->driver.accepts_any_certificate,
-                     &options->only_checks};
-    static const char *const names[] = {"--no-preflights", "--insecure", "--check"};
+                     &options->only_checks, &options->read.stops_at_end};
+    static const char *const names[] = {"--no-preflights", "--insecure", "--check",
+                                        "--stop-at-end"};
 
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (strcmp(name, names[i]) == 0) {
@@ -294,6 +297,7 @@ static Err *play(PlayOptions *options, RunResult *result, Plan **out)
     if (options->only_checks) {
         fprintf(out_file, STR_FMT ": %zu groups, %zu transactions, %zu requests\n",
                 STR_ARG(plan->name), plan->group_len, plan->transactions.len, plan->requests.len);
+        report_lists(out_file, plan);
         return NULL;
     }
     if (options->timeline) {

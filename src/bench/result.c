@@ -132,6 +132,20 @@ static const Field part_fields[] = {
 };
 SHAPE(Part, part_fields);
 
+static const Field list_fields[] = {
+    FIELD(DataList, workload, "workload", TEXT),
+    FIELD(DataList, file, "file", TEXT),
+    FIELD(DataList, group, "group", TEXT),
+    FIELD(DataList, lines, "lines", INTEGER),
+    FIELD(DataList, first, "first", INTEGER),
+    FIELD(DataList, taken, "taken", INTEGER),
+    FIELD(DataList, serves_once, "servesOnce", FLAG),
+    FIELD(DataList, is_used_up, "isUsedUp", FLAG),
+    FIELD(DataList, used_up_s, "usedUpS", NUMBER),
+    {0},
+};
+SHAPE(DataList, list_fields);
+
 static const Field job_fields[] = {
     FIELD(JobRun, workload, "workload", TEXT),
     FIELD(JobRun, number, "number", INTEGER),
@@ -179,10 +193,15 @@ static const Field error_sample_fields[] = {
 SHAPE(ErrorSample, error_sample_fields);
 
 static const Field statement_fields[] = {
-    FIELD(Statement, shape, "shape", TEXT),    FIELD(Statement, route, "route", TEXT),
-    FIELD(Statement, module, "module", TEXT),  FIELD(Statement, calls, "calls", INTEGER),
-    FIELD(Statement, rows, "rows", INTEGER),   FIELD(Statement, total_ms, "totalMs", NUMBER),
-    FIELD(Statement, max_ms, "maxMs", NUMBER), {0},
+    FIELD(Statement, shape, "shape", TEXT),
+    FIELD(Statement, route, "route", TEXT),
+    FIELD(Statement, module, "module", TEXT),
+    FIELD(Statement, calls, "calls", INTEGER),
+    FIELD(Statement, rows, "rows", INTEGER),
+    FIELD(Statement, total_ms, "totalMs", NUMBER),
+    FIELD(Statement, max_ms, "maxMs", NUMBER),
+    FIELD(Statement, plan, "plan", TEXT),
+    {0},
 };
 SHAPE(Statement, statement_fields);
 
@@ -217,6 +236,7 @@ static const Field cell_fields[] = {
     FIELD(Cell, planned_s, "plannedS", NUMBER),
     FIELD(Cell, window_s, "windowS", NUMBER),
     LISTED(Cell, parts, "parts", Part_shape),
+    LISTED(Cell, lists, "lists", DataList_shape),
     LISTED(Cell, measures, "measures", Measure_shape),
     FIELD(Cell, ticks, "ticks", NUMBERS),
     LISTED(Cell, series, "series", Series_shape),

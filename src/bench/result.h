@@ -105,6 +105,17 @@ typedef struct {
     Str lag;                 // packed: real minus planned start of requests after a pause
 } Part;
 
+// A data file of a plan in one cell: virtual users take its lines one after another.
+typedef struct {
+    Str workload, file, group;
+    int64_t lines;
+    int64_t first;    // lines that earlier cells on the same data had taken
+    int64_t taken;    // by this cell; going over it again counts on
+    bool serves_once; // what a line was used for cannot be done again
+    bool is_used_up;
+    double used_up_s; // when a line behind the last one was asked for
+} DataList;
+
 typedef struct {
     Str workload;
     int64_t number; // 1 = first
@@ -139,6 +150,7 @@ typedef struct {
 
 typedef struct {
     Str shape, route, module;
+    Str plan; // how the database ran it, a step a line
     int64_t calls, rows;
     double total_ms, max_ms;
 } Statement;
@@ -152,7 +164,7 @@ typedef struct {
 typedef struct {
     Time at;
     Str cell; // its id, or empty
-    Str kind; // start, stop, restart, oom, crash, reload, checkpoint, job, stuck, log, reset, note
+    Str kind; // start, stop, restart, oom, crash, reload, checkpoint, data, job, stuck, log ...
     Str text, source;
 } Annotation;
 
@@ -175,6 +187,10 @@ typedef struct {
         Part *at;
         size_t len;
     } parts;
+    struct {
+        DataList *at;
+        size_t len;
+    } lists;
     struct {
         Measure *at;
         size_t len;

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 
 import pytest
 
@@ -85,6 +86,14 @@ def test_only_the_chosen_cells_are_run(lab):
     assert [c["state"] for c in lab.cells()] == ["planned", "done"]
 
 
+def test_the_baseline_alone_is_compared_with_nothing(lab):
+    compare = [{"metric": "transaction.p50"}, {"metric": "cpu.total"}]
+    assert lab.run(experiment(compare=compare), "--only", "small").returncode == 0
+    report = next((lab.folder / "lab").glob("*/report.md")).read_text()
+    assert "contradicts" not in report and "is empty" not in report
+    assert "No configuration ran beside the baseline" in report
+
+
 def test_a_cell_with_too_few_transactions_is_repeated_once_and_stays_invalid(lab):
     done = lab.run(experiment(design={"blocks": 1, "min_transactions": 100000}), "--only", "small")
     assert done.returncode == 2
@@ -156,6 +165,9 @@ def test_an_interrupted_run_keeps_what_it_has(lab):
     assert states[0] == ("done", [])
     assert states[-1] == ("planned", ["the run was stopped"])
     assert lab.result()["wasStopped"]
+    done = lab.run(long_window(blocks=2), "--resume")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [(c["state"], len(c["parts"])) for c in lab.cells()] == [("done", 1)] * 4
 
 
 def test_a_note_stands_in_the_result_with_its_time(lab):
@@ -246,6 +258,54 @@ def test_the_open_model_keeps_its_rate(lab, stranger):
     cell = lab.cells()[0]
     assert cell["parts"][0]["model"] == "open" and cell["parts"][0]["rate"] == 50
     assert transactions(cell)[0]["service"]
+
+
+def with_list(stranger, folder, lines, **marks):
+    """Its plan takes a line of a list for each thing."""
+    (folder / "things.csv").write_text("".join(f"thing-{i}\n" for i in range(lines)))
+    definition = strange(stranger, folder)
+    file = folder / "things.json"
+    plan = json.loads(file.read_text())
+    plan["data"] = [{"file": str(folder / "things.csv"), "columns": ["thing"], "share": "all",
+                     "recycle": True, "stop_thread_at_end": True, **marks}]
+    plan["loop"][0]["steps"][0]["path"] = "/things/${thing}"
+    file.write_text(json.dumps(plan))
+    return definition
+
+
+def test_a_cell_that_runs_out_of_data_ends_at_once_and_is_invalid(lab, stranger):
+    definition = with_list(stranger, lab.folder, 60)
+    definition["run"]["main"]["steady_s"] = 60
+    started = time.monotonic()
+    done = lab.run(definition)
+    assert done.returncode == 2 and time.monotonic() - started < 40
+    cell, = lab.cells()  # a second attempt would end the same
+    assert cell["state"] == "invalid"
+    assert "things.csv (60 lines) was used up" in cell["reasons"][0]
+    assert "take a larger recipe" in cell["reasons"][0]
+    assert len(stranger.paths) == len(set(stranger.paths)) == 60
+    assert (cell["lists"][0]["taken"], cell["lists"][0]["isUsedUp"]) == (60, True)
+    report = next((lab.folder / "lab").glob("*/report.md")).read_text()
+    assert "in 1 of 1 cells" in report
+
+
+def test_a_list_that_may_be_used_again_is_noted_with_its_second(lab, stranger):
+    done = lab.run(with_list(stranger, lab.folder, 5, single_use=False))
+    assert done.returncode == 0, done.stdout
+    cell, = lab.cells()
+    assert cell["lists"][0]["taken"] > 5 and not cell["lists"][0].get("servesOnce")
+    note, = [a for a in lab.result()["annotations"] if a["kind"] == "data"]
+    assert "things.csv (5 lines) was begun again" in note["text"]
+    assert note["at"] < lab.result()["endedAt"]
+
+
+def test_cells_on_the_same_data_go_on_behind_the_lines_of_those_before(lab, stranger):
+    definition = with_list(stranger, lab.folder, 5000)
+    definition["design"] = {"blocks": 3, "min_transactions": 1}
+    assert lab.run(definition).returncode == 0, lab.done.stdout
+    assert len(stranger.paths) == len(set(stranger.paths)) > 6
+    lists = [c["lists"][0] for c in lab.cells()]
+    assert lists[2]["first"] == lists[0]["taken"] + lists[1]["taken"]
 
 
 def test_a_dead_target_is_an_invalid_run(lab, stranger):

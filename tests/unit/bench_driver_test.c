@@ -465,6 +465,39 @@ static void the_slowest_transactions_are_kept_with_their_requests(void **state)
     }
 }
 
+// The last users finish what they have begun, and that is no steady load.
+static void the_window_ends_with_the_first_user_that_finds_no_line(void **state)
+{
+    DriverOptions options = options_of();
+    Str name = str_fmt("bench-driver-%d.csv", (int)getpid());
+    const char *path = str_z(str_fmt("/tmp/" STR_FMT, STR_ARG(name)));
+    FILE *list = fopen(path, "w");
+    (void)state;
+
+    for (int i = 0; i < 100; i++) {
+        fprintf(list, "line-%d\n", i);
+    }
+    fclose(list);
+    options.users = 2;
+    options.steady_s = 60;
+    options.patience_s = 5;
+    RunResult *result = run(
+        str_z(str_fmt("{\"name\":\"p\",\"data\":[{\"file\":\"" STR_FMT "\",\"columns\":[\"x\"],"
+                      "\"recycle\":false,\"stop_thread_at_end\":true}],\"loop\":[{\"transaction\":"
+                      "\"t\",\"steps\":[{\"method\":\"GET\",\"path\":\"/${x}\"},{\"pause_ms\":50}]}"
+                      "]}",
+                      STR_ARG(name))),
+        &options);
+    unlink(path);
+    assert_true(result->is_steady && result->has_ended_early);
+    assert_true(str_eq(result->used_up->file, name));
+    assert_int_equal(tally_count(&result->whole.all_requests), 100);
+    assert_int_equal(result->whole.exhausted, 2);
+    assert_int_equal(tally_failed(&result->whole.all_requests), 0);
+    double end_s = result->window_from_s + result->window_s;
+    assert_true(end_s >= result->used_up_s && end_s <= result->run_s);
+}
+
 static void a_window_that_cannot_begin_is_not_waited_for_for_ever(void **state)
 {
     DriverOptions options = options_of();
@@ -521,6 +554,7 @@ int main(void)
         cmocka_unit_test_setup(many_users_on_two_loops_stay_small, forget),
         cmocka_unit_test_setup(seconds_of_the_window_add_up_to_it, forget),
         cmocka_unit_test_setup(the_slowest_transactions_are_kept_with_their_requests, forget),
+        cmocka_unit_test_setup(the_window_ends_with_the_first_user_that_finds_no_line, forget),
         cmocka_unit_test_setup(a_window_that_cannot_begin_is_not_waited_for_for_ever, forget),
         cmocka_unit_test_setup(a_cancelled_run_ends_at_once, forget),
     };

@@ -206,6 +206,38 @@ static void data_lines_are_shared_recycled_and_end(void **state)
     assert_false(feed_take(plan->feeds, &three, &own));
 }
 
+static void a_list_tells_how_often_it_was_gone_over(void **state)
+{
+    size_t own = 0;
+    (void)state;
+
+    write_file("data.csv", "a\nb\nc\nd\n");
+    Plan *plan = plan_of(str_z(str_fmt(data_plan, "true", "true", "all")));
+    Actor one = actor_of(plan);
+    feed_skip(plan->feeds, 2); // an earlier cell had them
+    for (int i = 0; i < 2; i++) {
+        assert_true(feed_take(plan->feeds, &one, &own));
+    }
+    assert_true(plan->feeds->ended_ns == 0);
+    for (int i = 0; i < 4; i++) {
+        assert_true(feed_take(plan->feeds, &one, &own));
+    }
+    assert_true(plan->feeds->ended_ns > 0);
+    assert_int_equal(feed_taken(plan->feeds), 6);
+    assert_true(feed_passes(plan->feeds) == 2);
+
+    // Users that count for themselves: what the farthest took.
+    plan = plan_of(str_z(str_fmt(data_plan, "false", "true", "thread")));
+    Actor two = actor_of(plan);
+    size_t near = 0, far = 0;
+    assert_true(feed_take(plan->feeds, &two, &near));
+    for (int i = 0; i < 4; i++) {
+        assert_true(feed_take(plan->feeds, &two, &far));
+    }
+    assert_false(feed_take(plan->feeds, &two, &far));
+    assert_int_equal(feed_taken(plan->feeds), 4);
+}
+
 static void what_is_not_understood_is_refused_with_its_place(void **state)
 {
     (void)state;
@@ -292,6 +324,7 @@ int main(void)
         cmocka_unit_test(removing_a_variable_gives_its_value_once),
         cmocka_unit_test(numbered_values_of_an_extractor_are_variables),
         cmocka_unit_test(data_lines_are_shared_recycled_and_end),
+        cmocka_unit_test(a_list_tells_how_often_it_was_gone_over),
         cmocka_unit_test(what_is_not_understood_is_refused_with_its_place),
         cmocka_unit_test(headers_of_inner_scopes_replace_outer_ones),
         cmocka_unit_test(every_built_in_plan_is_understood_but_for_its_data),

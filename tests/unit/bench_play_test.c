@@ -107,12 +107,73 @@ static void wrong_arguments_end_with_three(void **state)
     }
 }
 
+// A list of lines that serve once, gone over by two users.
+static void write_listed_plan(char *plan, char *list, size_t size)
+{
+    snprintf(list, size, "%s.csv", plan_name);
+    snprintf(plan, size, "%s-listed.json", plan_name);
+    FILE *file = fopen(list, "w");
+    fputs("a\nb\nc\n", file);
+    fclose(file);
+    file = fopen(plan, "w");
+    fprintf(file,
+            "{\"name\":\"listed\",\"iterations\":4,\"data\":[{\"file\":\"%s\",\"columns\":[\"x\"],"
+            "\"recycle\":true,\"stop_thread_at_end\":true}],\"loop\":[{\"transaction\":\"look\","
+            "\"steps\":[{\"method\":\"GET\",\"path\":\"/${x}\"}]}]}",
+            list);
+    fclose(file);
+}
+
+static Json *play_listed(const char *option)
+{
+    char plan[80], list[80], url[64], json[80];
+    Json *result = NULL;
+
+    write_listed_plan(plan, list, sizeof plan);
+    snprintf(url, sizeof url, "--url=http://127.0.0.1:%d", test_server.port);
+    snprintf(json, sizeof json, "%s.json", plan_name);
+    char *arguments[] = {plan, url, "--users", "2", "--json", json, (char *)option};
+    assert_int_equal(play(option ? 7 : 6, arguments), 0);
+    assert_ok(json_parse(content(json), &result));
+    unlink(json);
+    unlink(plan);
+    unlink(list);
+    return result;
+}
+
+static void a_list_that_was_used_again_is_told(void **state)
+{
+    Json *result = play_listed(NULL);
+    (void)state;
+
+    assert_int_equal(json_int(result, "allRequests.count", 0), 8);
+    assert_int_equal(json_int(result, "lists.0.lines", 0), 3);
+    assert_int_equal(json_int(result, "lists.0.taken", 0), 8);
+    assert_true(json_number(result, "lists.0.passes", 0) > 2.6);
+    assert_true(json_number(result, "lists.0.usedUpAtS", -1) >= 0);
+    assert_true(json_flag(result, "lists.0.servesOnce", false));
+    assert_false(json_has(result, "usedUp"));
+}
+
+static void users_may_end_with_the_list_and_that_is_no_error(void **state)
+{
+    Json *result = play_listed("--stop-at-end");
+    (void)state;
+
+    assert_int_equal(json_int(result, "allRequests.count", 0), 3);
+    assert_int_equal(json_int(result, "lists.0.taken", 0), 3);
+    assert_true(json_flag(result, "usedUp.endedTheRun", false));
+    assert_true(str_ends(json_str(result, "usedUp.file"), S(".csv")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_without_errors_ends_with_zero_and_a_result),
         cmocka_unit_test(errors_end_with_one),
         cmocka_unit_test(wrong_arguments_end_with_three),
+        cmocka_unit_test(a_list_that_was_used_again_is_told),
+        cmocka_unit_test(users_may_end_with_the_list_and_that_is_no_error),
     };
     FILE *plan = fdopen(mkstemp(plan_name), "w");
     fputs("{\"name\":\"small\",\"iterations\":3,\"loop\":[{\"transaction\":\"look\",\"steps\":[{"

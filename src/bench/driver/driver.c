@@ -29,14 +29,16 @@ typedef struct {
     Loop *loops;
     int loop_len;
     int64_t ramp_end_ns, end_ns; // latest of all groups
+    size_t group_len;            // that are running
     int64_t steady_ns;           // 0: not yet
+    int64_t steady_end_ns;       // 0: not yet
     bool is_ready;               // for it
-    Tallies earlier;             // before it
-    Slow earlier_slow[SLOW_MAX];
-    size_t earlier_slow_len;
-    Tallies second;    // the last one, of all loops
-    int64_t second_ns; // when it ended
-    int64_t cpu_at_steady[THREADS_MAX];
+    Tallies outside;             // of it
+    Slow outside_slow[SLOW_MAX];
+    size_t outside_slow_len;
+    Tallies second;                                             // the last one, of all loops
+    int64_t second_ns;                                          // when it ended
+    int64_t cpu_at_begin[THREADS_MAX], cpu_at_end[THREADS_MAX]; // of the steady window
 } Watch;
 
 static volatile sig_atomic_t stop_requested;
@@ -146,6 +148,7 @@ static void deal_users(Watch *watch, const Group *groups, size_t n, User **users
     for (size_t i = 0; i < n; i++) {
         main_groups += !groups[i].is_setup;
     }
+    watch->group_len = run->is_setup ? n : main_groups;
     for (size_t i = 0; i < n; i++) {
         if (groups[i].is_setup == run->is_setup) {
             times[i] = group_times(run, &groups[i], main_groups);
@@ -178,6 +181,21 @@ static void deal_users(Watch *watch, const Group *groups, size_t n, User **users
     atomic_store(&run->finished_one, 0);
 }
 
+static bool is_counting(const Watch *watch)
+{
+    return watch->steady_ns && !watch->steady_end_ns;
+}
+
+static const Feed *used_up_list(const Plan *plan)
+{
+    const Feed *feed = plan->feeds;
+
+    while (feed && !(feed->is_single_use && feed->ended_ns)) {
+        feed = feed->following;
+    }
+    return feed;
+}
+
 static void show_progress(const Watch *watch, int64_t now)
 {
     const Run *run = watch->run;
@@ -190,7 +208,8 @@ static void show_progress(const Watch *watch, int64_t now)
                          .transactions = tally_count(&counts->all_transactions),
                          .requests = tally_count(&counts->all_requests),
                          .errors = tally_failed(&counts->all_requests),
-                         .is_steady = watch->steady_ns != 0};
+                         .used_up = used_up_list(run->plan),
+                         .is_steady = is_counting(watch)};
 
     if (shown && hist_count(shown) > 0) {
         progress.p50_us = hist_percentile(shown, 50);
@@ -210,28 +229,35 @@ static void end_second(Watch *watch, int64_t now)
         tallies_merge(&watch->second, ended);
         tallies_reset(ended);
     }
-    tallies_merge(watch->steady_ns ? &run->result->steady : &watch->earlier, &watch->second);
+    tallies_merge(is_counting(watch) ? &run->result->steady : &watch->outside, &watch->second);
     if (options->progress) {
         show_progress(watch, now);
     }
-    if (options->second) {
+    if (options->second && !watch->steady_end_ns) {
         options->second(&(Second){.counts = &watch->second,
                                   .from_ns = watch->second_ns,
                                   .to_ns = now,
                                   .users = atomic_load(&run->running),
-                                  .is_steady = watch->steady_ns != 0},
+                                  .is_steady = is_counting(watch)},
                         options->context);
     }
     tallies_reset(&watch->second);
     watch->second_ns = now;
 }
 
-static void take_slowest(Loop *loop, Slow *slowest, size_t *len)
+// What the loops have used and kept until now.
+static void take_loops(Watch *watch, int64_t *cpu_ns, Slow *slowest, size_t *len)
 {
-    for (size_t i = 0; i < loop->slow_len; i++) {
-        count_slow(slowest, len, &loop->slowest[i]);
+    for (int i = 0; i < watch->loop_len; i++) {
+        Loop *loop = &watch->loops[i];
+        cpu_ns[i] = atomic_load(&loop->cpu_ns);
+        count_begin(loop);
+        for (size_t k = 0; k < loop->slow_len; k++) {
+            count_slow(slowest, len, &loop->slowest[k]);
+        }
+        loop->slow_len = 0;
+        count_end(loop);
     }
-    loop->slow_len = 0;
 }
 
 // From here on counts belong to the steady window.
@@ -245,13 +271,23 @@ static void begin_steady(Watch *watch, int64_t now)
     if (watch->run->options->steady_s > 0) {
         watch->end_ns = now + (int64_t)(watch->run->options->steady_s * 1e9);
     }
-    for (int i = 0; i < watch->loop_len; i++) {
-        Loop *loop = &watch->loops[i];
-        watch->cpu_at_steady[i] = atomic_load(&loop->cpu_ns);
-        count_begin(loop);
-        take_slowest(loop, watch->earlier_slow, &watch->earlier_slow_len);
-        count_end(loop);
-    }
+    take_loops(watch, watch->cpu_at_begin, watch->outside_slow, &watch->outside_slow_len);
+}
+
+// From here on they do not.
+static void end_steady(Watch *watch, int64_t now)
+{
+    RunResult *result = watch->run->result;
+
+    end_second(watch, now);
+    watch->steady_end_ns = now;
+    take_loops(watch, watch->cpu_at_end, result->slowest, &result->slow_len);
+}
+
+// The first user has ended for want of data: with one group all will, and the load is another one.
+static bool is_short_of_data(const Watch *watch)
+{
+    return watch->group_len == 1 && atomic_load(&watch->run->used_up);
 }
 
 static bool is_cancelled(const Run *run)
@@ -315,6 +351,9 @@ static void watch_phase(Watch *watch)
         if (!watch->steady_ns && now >= warm_ns && is_warm(run) && are_others_ready(watch)) {
             begin_steady(watch, now);
             next_ns = now + SECOND_NS;
+        } else if (is_counting(watch) && is_short_of_data(watch)) {
+            end_steady(watch, now);
+            next_ns = now + SECOND_NS;
         } else if (now >= next_ns) {
             end_second(watch, now);
             next_ns += SECOND_NS;
@@ -332,8 +371,8 @@ static void judge_driver(Watch *watch)
     const Hist *beats = result->steady.heartbeat.ok;
 
     for (int i = 0; i < watch->loop_len; i++) {
-        int64_t before = result->is_steady ? watch->cpu_at_steady[i] : 0;
-        double cpu_s = (double)(atomic_load(&watch->loops[i].cpu_ns) - before) / 1e9;
+        int64_t before = result->is_steady ? watch->cpu_at_begin[i] : 0;
+        double cpu_s = (double)(watch->cpu_at_end[i] - before) / 1e9;
         double share = cpu_s / result->window_s;
         result->cpu_s += cpu_s;
         result->busiest = share > result->busiest ? share : result->busiest;
@@ -345,32 +384,52 @@ static void judge_driver(Watch *watch)
     result->is_limited = result->busiest > BUSY_LIMIT || result->late_us > LAG_LIMIT_US;
 }
 
+// The steady window, or else the whole run.
+static void choose_window(Watch *watch, int64_t end_ns)
+{
+    const Run *run = watch->run;
+    RunResult *result = run->result;
+    double steady_s =
+        watch->steady_ns ? (double)(watch->steady_end_ns - watch->steady_ns) / 1e9 : 0;
+    double run_s = (double)(end_ns - run->begin_ns) / 1e9;
+
+    result->run_s = run_s;
+    result->is_steady = (run->options->steady_s > 0 && watch->steady_ns) ||
+                        (steady_s > STEADY_MIN_S && steady_s > STEADY_SHARE * run_s &&
+                         tally_count(&result->steady.all_requests) > 0);
+    result->window_from_ns = result->is_steady ? watch->steady_ns : run->begin_ns;
+    result->window_from_s = (double)(result->window_from_ns - run->begin_ns) / 1e9;
+    result->window_s = result->is_steady ? steady_s : run_s;
+    if (result->is_steady) {
+        tallies_merge(&result->whole, &watch->outside);
+    } else {
+        tallies_merge(&result->steady, &watch->outside);
+        take_loops(watch, watch->cpu_at_end, watch->outside_slow, &watch->outside_slow_len);
+        for (size_t i = 0; i < watch->outside_slow_len; i++) {
+            count_slow(result->slowest, &result->slow_len, &watch->outside_slow[i]);
+        }
+    }
+    tallies_merge(&result->whole, &result->steady);
+}
+
 static void sum_up(Watch *watch, int64_t end_ns)
 {
     Run *run = watch->run;
     RunResult *result = run->result;
-    double steady_s = watch->steady_ns ? (double)(end_ns - watch->steady_ns) / 1e9 : 0;
 
-    result->run_s = (double)(end_ns - run->begin_ns) / 1e9;
+    if (is_counting(watch)) {
+        end_steady(watch, end_ns);
+    } else {
+        end_second(watch, end_ns);
+    }
+    choose_window(watch, end_ns);
     result->users = run->user_count;
     result->was_stopped = atomic_load(&run->is_aborted);
-    result->window_from_ns = watch->steady_ns ? watch->steady_ns : run->begin_ns;
-    result->is_steady = (run->options->steady_s > 0 && watch->steady_ns) ||
-                        (steady_s > STEADY_MIN_S && steady_s > STEADY_SHARE * result->run_s &&
-                         tally_count(&result->steady.all_requests) > 0);
-    if (result->is_steady) {
-        tallies_merge(&result->whole, &watch->earlier);
-    } else {
-        tallies_merge(&result->steady, &watch->earlier);
-    }
-    tallies_merge(&result->whole, &result->steady);
-    result->window_s = result->is_steady ? steady_s : result->run_s;
-    result->window_from_s = result->run_s - result->window_s;
-    for (int i = 0; i < watch->loop_len; i++) {
-        take_slowest(&watch->loops[i], result->slowest, &result->slow_len);
-    }
-    for (size_t i = 0; !result->is_steady && i < watch->earlier_slow_len; i++) {
-        count_slow(result->slowest, &result->slow_len, &watch->earlier_slow[i]);
+    result->begin_ns = run->begin_ns;
+    result->used_up = atomic_load(&run->used_up);
+    if (result->used_up) {
+        result->has_ended_early = atomic_load(&run->running) == 0;
+        result->used_up_s = (double)(result->used_up->ended_ns - run->begin_ns) / 1e9;
     }
     judge_driver(watch);
 }
@@ -397,7 +456,7 @@ static void run_phase(Run *run, const Group *groups, size_t n)
     size_t *lens = NEW_ARRAY(size_t, watch.loop_len);
 
     watch.loops = NEW_ARRAY(Loop, watch.loop_len);
-    tallies_open(&watch.earlier, run->plan);
+    tallies_open(&watch.outside, run->plan);
     tallies_open(&watch.second, run->plan);
     run->begin_ns = clock_ns();
     atomic_store(&run->stop, false);
@@ -414,14 +473,13 @@ static void run_phase(Run *run, const Group *groups, size_t n)
         keep_properties(&watch.loops[0]);
         tallies_merge(&run->result->whole, watch.loops[0].tallies);
     } else {
-        end_second(&watch, end_ns);
         sum_up(&watch, end_ns);
     }
     for (int i = 0; i < watch.loop_len; i++) {
         loop_close(&watch.loops[i]);
         free(users[i]);
     }
-    tallies_close(&watch.earlier);
+    tallies_close(&watch.outside);
     tallies_close(&watch.second);
 }
 

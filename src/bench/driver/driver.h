@@ -19,6 +19,7 @@ typedef struct Progress {
     double span_s;
     uint64_t users, transactions, requests, errors;
     int64_t p50_us, p95_us; // of the transactions, or of the requests if there are none
+    const Feed *used_up;    // a list whose lines serve once and that has come to its end; or NULL
     bool is_steady;
 } Progress;
 
@@ -95,6 +96,12 @@ typedef struct {
     bool is_limited;  // the driver was the limit: figures do not describe the server
     int64_t late_us;  // how late its loop ran, by the percentile that is_limited was judged by
     bool was_stopped; // by on_error stoptest
+    // The list that ended users first, and when: the steady window of a plan with one main group
+    // ends there. NULL = none did.
+    const Feed *used_up;
+    double used_up_s;     // within the main groups' time
+    bool has_ended_early; // nobody was left
+    int64_t begin_ns;     // of the main groups
     FailureSample samples[FAIL_CLASSES * SAMPLES_PER_CLASS];
     size_t sample_len;
     Slow slowest[SLOW_MAX]; // right ones of the window, the slowest first

@@ -66,6 +66,7 @@ typedef struct Run {
     int64_t begin_ns;                       // of the groups that are running
     _Atomic bool stop;                      // no user begins anything more
     _Atomic bool is_aborted;                // by on_error stoptest
+    _Atomic(const Feed *) used_up;          // the first list that ended a user
     _Atomic uint32_t running, finished_one; // users
     uint32_t user_count;
     pthread_mutex_t lock; // guards the samples

@@ -5,6 +5,7 @@
 
 enum {
     LABEL_WIDTH = 58,
+    NAME_WIDTH = 40, // of a list
     QUIET_EVERY_S = 10,
     FAILURES_SHOWN = 5,
     P99_MIN = 500, // fewer values say nothing about the 99th percentile
@@ -14,7 +15,7 @@ void report_progress(const Progress *progress, void *context)
 {
     LiveView *view = context;
     double span = progress->span_s > 0 ? progress->span_s : 1;
-    char line[256];
+    char line[320], used_up[96] = "";
 
     if (view->timeline) {
         fprintf(view->timeline, "%.1f,%d,%" PRIu64 ",%.1f,%.1f,%.3f,%.3f,%" PRIu64 "\n",
@@ -23,12 +24,17 @@ void report_progress(const Progress *progress, void *context)
                 (double)progress->p50_us / 1000, (double)progress->p95_us / 1000, progress->errors);
         fflush(view->timeline);
     }
+    if (progress->used_up) {
+        Str file = str_sub(progress->used_up->file, 0, NAME_WIDTH);
+        snprintf(used_up, sizeof used_up, "  USED UP: " STR_FMT, STR_ARG(file));
+    }
     snprintf(line, sizeof line,
              "%6.0f s%s  %4" PRIu64 " users  %8.1f tx/s  %9.1f req/s  p50 %8.2f ms  p95 %8.2f ms  "
-             "errors %" PRIu64,
+             "errors %" PRIu64 "%s",
              progress->at_s, progress->is_steady ? " " : "*", progress->users,
              (double)progress->transactions / span, (double)progress->requests / span,
-             (double)progress->p50_us / 1000, (double)progress->p95_us / 1000, progress->errors);
+             (double)progress->p50_us / 1000, (double)progress->p95_us / 1000, progress->errors,
+             used_up);
     if (view->is_terminal) {
         fprintf(view->out, "\r\033[K%s", line);
     } else if ((int64_t)progress->at_s % QUIET_EVERY_S == 0) {
@@ -136,9 +142,74 @@ static void print_driver(FILE *out, const RunResult *result)
                 "Values that answers should have held and did not (no default): %" PRIu64 ".\n",
                 misses);
     }
-    if (result->whole.exhausted > 0) {
-        fprintf(out, "Users that ended because a data file was used up: %" PRIu64 ".\n",
-                result->whole.exhausted);
+}
+
+// "34,842"
+static Str count_text(size_t count)
+{
+    Str digits = str_fmt("%zu", count);
+    Buf buf = buf_new(arena_current(), digits.len * 2);
+
+    for (size_t i = 0; i < digits.len; i++) {
+        if (i > 0 && (digits.len - i) % 3 == 0) {
+            buf_char(&buf, ',');
+        }
+        buf_char(&buf, digits.at[i]);
+    }
+    return buf_str(&buf);
+}
+
+static Str list_text(const Feed *feed)
+{
+    return str_fmt(STR_FMT " (" STR_FMT " lines)", STR_ARG(feed->file),
+                   STR_ARG(count_text(feed->line_len)));
+}
+
+void report_lists(FILE *out, const Plan *plan)
+{
+    for (const Feed *feed = plan->feeds; feed; feed = feed->following) {
+        if (!feed->is_given) {
+            Str list = list_text(feed);
+            fprintf(out, "  " STR_FMT "%s\n", STR_ARG(list),
+                    feed->is_single_use ? ", each serves once" : "");
+        }
+    }
+}
+
+// A list that was gone over again, if that means anything: service points may be used for ever.
+static void print_list(FILE *out, const Feed *feed, int64_t begin_ns)
+{
+    Str list = list_text(feed);
+    double at_s = (double)(feed->ended_ns - begin_ns) / 1e9;
+    double passes = feed_passes(feed);
+
+    if (!feed->ended_ns || !feed->recycles || !feed->stops) {
+        return;
+    }
+    if (!feed->is_single_use) {
+        fprintf(out, STR_FMT " was begun again in second %.1f: %.1f passes.\n", STR_ARG(list), at_s,
+                passes);
+        return;
+    }
+    fprintf(out,
+            "LIST USED UP: " STR_FMT
+            " in second %.1f. From then on its lines were used again (%.1f "
+            "passes), which a server refuses or does other work for: what was counted later says "
+            "little. Take more data (octavo bench data make --recipe ...), a shorter run, or "
+            "--stop-at-end.\n",
+            STR_ARG(list), at_s, passes);
+}
+
+static void print_data(FILE *out, const Plan *plan, const RunResult *result)
+{
+    for (const Feed *feed = plan->feeds; feed; feed = feed->following) {
+        print_list(out, feed, result->begin_ns);
+    }
+    if (result->used_up) {
+        Str lines = count_text(result->used_up->line_len);
+        fprintf(out, "%s after %.0f s: " STR_FMT " is used up (" STR_FMT " lines).\n",
+                result->has_ended_early ? "Ended" : "Fewer users", result->used_up_s,
+                STR_ARG(result->used_up->file), STR_ARG(lines));
     }
 }
 
@@ -194,6 +265,7 @@ void report_print(FILE *out, const Plan *plan, const DriverOptions *options,
     if (result->run_s > 0) {
         print_tables(out, plan, result);
         print_driver(out, result);
+        print_data(out, plan, result);
     }
     print_failures(out, result);
     if (result->was_stopped) {

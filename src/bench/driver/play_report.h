@@ -17,5 +17,7 @@ void report_progress(const Progress *progress, void *view);
 // Tables of transactions and requests, the driver's own state, the first failures.
 void report_print(FILE *out, const Plan *plan, const DriverOptions *options,
                   const RunResult *result);
+// The lists of the plan, before a run.
+void report_lists(FILE *out, const Plan *plan);
 // The same as JSON: spec/perf-lab.md 4.1. In the current arena.
 Str report_json(const Plan *plan, const DriverOptions *options, const RunResult *result);

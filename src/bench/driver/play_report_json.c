@@ -87,6 +87,29 @@ static Json *samples_json(const RunResult *result)
     return list;
 }
 
+static Json *lists_json(const Plan *plan, const RunResult *result)
+{
+    Json *lists = json_array();
+
+    for (const Feed *feed = plan->feeds; feed; feed = feed->following) {
+        Json *one = json_object();
+        if (feed->is_given) {
+            continue;
+        }
+        json_set_str(one, "file", feed->file);
+        json_set_str_if(one, "group", feed->group);
+        json_set_int(one, "lines", (int64_t)feed->line_len);
+        json_set_int(one, "taken", (int64_t)feed_taken(feed));
+        json_set_bool(one, "servesOnce", feed->is_single_use);
+        json_set_number(one, "passes", feed_passes(feed));
+        if (feed->ended_ns) {
+            json_set_number(one, "usedUpAtS", (double)(feed->ended_ns - result->begin_ns) / 1e9);
+        }
+        json_add(lists, one);
+    }
+    return lists;
+}
+
 static Json *driver_json(const RunResult *result)
 {
     Json *driver = json_object();
@@ -129,6 +152,12 @@ Str report_json(const Plan *plan, const DriverOptions *options, const RunResult 
     json_set_int(root, "wholeRun.cutByEnd", (int64_t)result->whole.cut);
     json_set_int(root, "wholeRun.dataExhausted", (int64_t)result->whole.exhausted);
     json_set_int(root, "wholeRun.unservedArrivals", (int64_t)result->whole.unserved);
+    json_set(root, "lists", lists_json(plan, result));
+    if (result->used_up) {
+        json_set_str(root, "usedUp.file", result->used_up->file);
+        json_set_number(root, "usedUp.atS", result->used_up_s);
+        json_set_bool(root, "usedUp.endedTheRun", result->has_ended_early);
+    }
     json_set(root, "driver", driver_json(result));
     json_set(root, "failures", samples_json(result));
     return json_text_indented(root);

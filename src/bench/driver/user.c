@@ -255,8 +255,10 @@ static void each_next(User *user, const Step *step)
 static Outcome run_data(User *user, const Step *step)
 {
     if (!feed_take(step->feed, &user->actor, &user->feed_next[step->feed->number])) {
+        const Feed *none = NULL;
         count_begin(user->loop)->exhausted++;
         count_end(user->loop);
+        atomic_compare_exchange_strong(&user->loop->run->used_up, &none, step->feed);
         return end_user(user);
     }
     user->at++;

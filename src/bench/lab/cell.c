@@ -22,6 +22,16 @@ void cell_add_reason(Cell *cell, Str reason)
     }
 }
 
+bool cell_is_short_of_data(const Cell *cell)
+{
+    for (size_t i = 0; i < cell->lists.len; i++) {
+        if (cell->lists.at[i].serves_once && cell->lists.at[i].is_used_up) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_managed(const Lab *lab)
 {
     return lab->experiment->target.url.len == 0;
@@ -105,6 +115,7 @@ static Err *make_ready(Lab *lab, Cell *cell, const PlannedCell *planned)
                 &lab->libraries[planned->configuration - experiment->configurations];
             TRY(prepared_copy(library, lab->work));
             lab->inputs = library->inputs;
+            lab->first_on_data = cell;
             lab_annotate(
                 lab, cell->id, "reset", "lab",
                 str_fmt("fresh copy of the data, checksum " STR_FMT, STR_ARG(library->checksum)));
@@ -262,7 +273,7 @@ Err *cell_run(Lab *lab, const PlannedCell *planned, Cell *cell)
     live_phase(lab->screen, cell, "warm-up");
     lab->sink_before = lab->sink ? otlp_sink_figures(lab->sink) : (OtlpSinkFigures){0};
     cell->planned_s = planned->run->steady_s;
-    TRY(cell_load_start(lab, planned,
+    TRY(cell_load_start(lab, planned, cell,
                         is_managed(lab) ? lab->server.url : lab->experiment->target.url, &load));
     measure(lab, planned, load, cell);
     live_phase(lab->screen, cell, "check");

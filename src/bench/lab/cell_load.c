@@ -1,8 +1,6 @@
 // The load of a cell: a thread for each workload plays its plan; what it counts by the second
 // becomes the measures of the cell.
-#include "lab.h"
-
-#include "bench/driver/driver.h"
+#include "cell_lists.h"
 
 #include "base/die.h"
 
@@ -213,9 +211,10 @@ static void choose_options(PartLoad *part)
     };
 }
 
-static Err *read_plan(PartLoad *part)
+static Err *read_plan(PartLoad *part, const Cell *cell)
 {
-    PlanOptions options = {.inputs = part->load->lab->inputs, .variables = part->variables};
+    PlanOptions options = {
+        .inputs = part->load->lab->inputs, .variables = part->variables, .stops_at_end = true};
     size_t n = 0;
 
     choose_variables(part);
@@ -223,6 +222,7 @@ static Err *read_plan(PartLoad *part)
     TRY(workload_plan(part->run->workload, &options, &part->plan));
     n = has_transactions(part->plan) ? part->plan->transactions.len : part->plan->requests.len;
     part->seconds = NEW_ARRAY(TypeSeconds, n + 1);
+    lists_go_on(part->load->lab, cell, part->run->workload->name, part->plan);
     choose_options(part);
     return NULL;
 }
@@ -248,15 +248,17 @@ static void *part_main(void *context)
         part->failure = err->message;
         atomic_fetch_sub(&load->not_ready, 1);
     }
-    if (part->run->start_offset_s <= 0 && atomic_fetch_sub(&load->running, 1) == 1) {
-        // The others last as long as those that began at once.
+    bool was_last = part->run->start_offset_s <= 0 && atomic_fetch_sub(&load->running, 1) == 1;
+    if (was_last || part->result.used_up) {
+        // The others last as long as those that began at once; without data the cell is void.
         atomic_store(&load->cancel, true);
     }
     arena_use(former);
     return NULL;
 }
 
-Err *cell_load_start(Lab *lab, const PlannedCell *planned, Str url, CellLoad **out)
+Err *cell_load_start(Lab *lab, const PlannedCell *planned, const Cell *cell, Str url,
+                     CellLoad **out)
 {
     const RunPlan *run = planned->run;
     CellLoad *load = NEW(CellLoad);
@@ -272,7 +274,7 @@ Err *cell_load_start(Lab *lab, const PlannedCell *planned, Str url, CellLoad **o
         *part =
             (PartLoad){.load = load, .run = &run->workloads[i], .arena = arena_new(LOAD_ARENA_MAX)};
         Arena *former = arena_use(part->arena);
-        Err *err = read_plan(part);
+        Err *err = read_plan(part, cell);
         arena_use(former);
         if (err) {
             return err_text(err->status, STR_FMT, STR_ARG(err->message));
@@ -479,7 +481,7 @@ static void fill_error_samples(const PartLoad *part, int64_t zero_ns, Cell *cell
 
 static void make_room(const CellLoad *load, Cell *cell)
 {
-    size_t measures = 0, samples = 0, slowest = 0;
+    size_t measures = 0, samples = 0, slowest = 0, lists = 0;
     Arena *arena = arena_current();
 
     for (size_t i = 0; i < load->part_len; i++) {
@@ -487,7 +489,10 @@ static void make_room(const CellLoad *load, Cell *cell)
         measures += part->plan->transactions.len + part->plan->requests.len;
         samples += part->result.sample_len;
         slowest += part->result.slow_len;
+        lists += part->plan->feed_len;
     }
+    cell->lists.at = arena_alloc_array(arena, lists + 1, sizeof *cell->lists.at);
+    cell->lists.len = 0;
     cell->parts.at = arena_alloc_array(arena, load->part_len + 1, sizeof *cell->parts.at);
     cell->measures.at = arena_alloc_array(arena, measures + 1, sizeof *cell->measures.at);
     cell->slowest.at = arena_alloc_array(arena, slowest + 1, sizeof *cell->slowest.at);
@@ -508,14 +513,27 @@ static void judge_driver(Lab *lab, const RunResult *result, Cell *cell)
     }
 }
 
+static CellLists lists_of(const PartLoad *part, Cell *cell)
+{
+    return (CellLists){.lab = part->load->lab,
+                       .cell = cell,
+                       .workload = part->run->workload->name,
+                       .plan = part->plan,
+                       .result = &part->result,
+                       .zero_ns = cell_load_zero_ns(part->load)};
+}
+
 static void judge_part(const PartLoad *part, Cell *cell)
 {
     const RunResult *result = &part->result;
+    CellLists lists = lists_of(part, cell);
     bool is_first = part->run->start_offset_s <= 0;
     Str name = part->run->workload->name;
 
     if (part->failure.len) {
         cell_add_reason(cell, str_fmt(STR_FMT ": " STR_FMT, STR_ARG(name), STR_ARG(part->failure)));
+    } else if (result->used_up) {
+        lists_judge(&lists);
     } else if (!result->is_steady) {
         cell_add_reason(cell, str_fmt(STR_FMT ": not every user finished a transaction, the steady "
                                               "window never began",
@@ -526,9 +544,6 @@ static void judge_part(const PartLoad *part, Cell *cell)
     }
     if (result->was_stopped) {
         cell_add_reason(cell, str_fmt(STR_FMT ": the plan stopped after an error", STR_ARG(name)));
-    }
-    if (result->whole.exhausted > 0) {
-        cell_add_reason(cell, str_fmt(STR_FMT ": a data file was used up", STR_ARG(name)));
     }
     if (result->is_limited) {
         judge_driver(part->load->lab, result, cell);
@@ -573,6 +588,8 @@ void cell_load_finish(CellLoad *load, Cell *cell)
         if (!part->failure.len) {
             fill_part(part, cell);
             fill_measures(part, cell);
+            CellLists lists = lists_of(part, cell);
+            lists_fill(&lists);
             fill_slowest(part, zero_ns, cell);
         }
         fill_error_samples(part, zero_ns, cell);

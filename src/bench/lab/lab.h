@@ -24,6 +24,7 @@ typedef struct Lab {
     Server server;               // pid 0: not running
     int64_t cells_begun;         // of this process
     const PlannedCell *last;     // that ran in this server, on these data
+    const Cell *first_on_data;   // of the result: it and those behind it used lines of the lists
     OtlpSink *sink;              // collector for the arms that export; NULL = none is wanted
     OtlpSinkFigures sink_before; // at the begin of the cell
     LiveScreen *screen;
@@ -51,7 +52,8 @@ void cell_stop_server(Lab *lab, Cell *cell);
 
 // The load of a cell: all its workloads at once (cell_load.c).
 typedef struct CellLoad CellLoad;
-WARN_UNUSED Err *cell_load_start(Lab *lab, const PlannedCell *planned, Str url, CellLoad **out);
+WARN_UNUSED Err *cell_load_start(Lab *lab, const PlannedCell *planned, const Cell *cell, Str url,
+                                 CellLoad **out);
 bool cell_load_is_over(CellLoad *load);
 // Ends it as if its time were over.
 void cell_load_cancel(CellLoad *load);
@@ -77,3 +79,5 @@ typedef struct {
 LoadNow cell_load_now(CellLoad *load);
 
 void cell_add_reason(Cell *cell, Str reason);
+// A list whose lines serve once had too few of them: to repeat the cell would end the same.
+bool cell_is_short_of_data(const Cell *cell);

@@ -325,11 +325,23 @@ static Str why_ends(const Lab *lab, int64_t begun_ns)
     return S("");
 }
 
+// Of an attempt that was broken off only the lines it used count.
+static void begin_anew(Cell *cell, const PlannedCell *planned)
+{
+    Cell fresh = planned_cell(planned);
+
+    fresh.attempt = cell->attempt;
+    fresh.lists.at = cell->lists.at;
+    fresh.lists.len = cell->lists.len;
+    *cell = fresh;
+}
+
 static Err *run_cells(Lab *lab, Str only)
 {
     Result *result = lab->result;
     int64_t begun_ns = clock_ns();
 
+    lab->first_on_data = result->cells.at;
     for (size_t i = 0; i < result->cells.len; i++) {
         Cell *cell = &result->cells.at[i];
         const PlannedCell *planned = plan_of(lab, cell);
@@ -343,10 +355,10 @@ static Err *run_cells(Lab *lab, Str only)
             leave_rest(result, only, why);
             return lab_save(lab);
         }
-        cell->reasons = (StrList){0};
+        begin_anew(cell, planned);
         TRY(cell_run(lab, planned, cell));
         say_cell(lab, cell, i + 1);
-        if (cell->state == CELL_INVALID) {
+        if (cell->state == CELL_INVALID && !cell_is_short_of_data(cell)) {
             plan_repetition(result, i, planned);
         }
         TRY(lab_save(lab));

@@ -165,6 +165,7 @@ void statements_take(Str admin_url, Cell *cell)
                 (Statement){.shape = json_str(one, "shape"),
                             .route = json_str(one, "route"),
                             .module = json_str(one, "module"),
+                            .plan = json_str(one, "lastPlan"),
                             .calls = json_int(one, "calls", 0),
                             .rows = json_int(one, "rows", 0),
                             .total_ms = json_number(one, "totalMs", 0),

@@ -2,6 +2,7 @@
 #include "feed.h"
 
 #include "base/buf.h"
+#include "base/date.h"
 
 #include <string.h>
 
@@ -56,12 +57,57 @@ static void set_column(Actor *actor, uint32_t variable, const Symbols *symbols, 
     }
 }
 
+void feed_skip(Feed *feed, size_t lines)
+{
+    feed->first = lines;
+    atomic_store(&feed->next, lines);
+}
+
+size_t feed_taken(const Feed *feed)
+{
+    size_t next = feed->next;
+
+    // Users that found nothing any more have asked, too.
+    next = feed->recycles || next < feed->line_len ? next : feed->line_len;
+    return next > feed->first ? next - feed->first : 0;
+}
+
+double feed_passes(const Feed *feed)
+{
+    return feed->line_len ? (double)(feed->first + feed_taken(feed)) / (double)feed->line_len : 0;
+}
+
+static size_t take_place(Feed *feed, size_t *own)
+{
+    size_t place, farthest = atomic_load(&feed->next);
+
+    if (feed->share != SHARE_THREAD) {
+        return atomic_fetch_add(&feed->next, 1);
+    }
+    place = feed->first + (*own)++;
+    while (farthest <= place && !atomic_compare_exchange_weak(&feed->next, &farthest, place + 1)) {
+    }
+    return place;
+}
+
+static void note_end(Feed *feed)
+{
+    int64_t never = 0;
+
+    if (!atomic_load(&feed->ended_ns)) {
+        atomic_compare_exchange_strong(&feed->ended_ns, &never, clock_ns());
+    }
+}
+
 bool feed_take(Feed *feed, Actor *actor, size_t *own)
 {
     const Symbols *symbols = vars_symbols(actor->vars);
-    size_t i = feed->share == SHARE_THREAD ? (*own)++ : atomic_fetch_add(&feed->next, 1);
+    size_t i = take_place(feed, own);
     bool is_over = feed->line_len == 0 || (i >= feed->line_len && !feed->recycles);
 
+    if (i >= feed->line_len) {
+        note_end(feed);
+    }
     if (is_over && feed->stops) {
         return false;
     }

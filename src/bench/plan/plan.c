@@ -236,7 +236,8 @@ static Err *load_feeds(Plan *plan, bool has_inputs)
             feed_load(feed, content);
         } else {
             feed_load(feed, S("-\n"));
-            feed->recycles = true;
+            feed->recycles = feed->is_given = true;
+            feed->stops = feed->is_single_use = false;
         }
     }
     return NULL;

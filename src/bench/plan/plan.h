@@ -173,6 +173,9 @@ typedef struct {
     Str inputs;                    // folder of the data files; empty: a plan that is only checked
     const PlanVariable *variables; // --var
     size_t variable_len;
+    // A list whose lines serve once ends its users although it recycles: JMeter would go over it
+    // again.
+    bool stops_at_end;
 } PlanOptions;
 
 // Reads a plan from its text. 400 with the path of the place for anything that is not understood.

@@ -77,7 +77,9 @@ Err *plan_feed(PlanReader *reader, const Json *data)
     Text *file = NULL;
     Feed *feed = NULL;
 
-    TRY(plan_keys(reader, data, "file columns delimiter recycle stop_thread_at_end share"));
+    TRY(plan_keys(reader, data,
+                  "file columns delimiter recycle stop_thread_at_end "
+                  "single_use share"));
     if (json_len(columns) == 0 || json_str(data, "file").len == 0) {
         return plan_error(reader, NULL, "needs a file and columns");
     }
@@ -103,8 +105,13 @@ Err *plan_feed(PlanReader *reader, const Json *data)
         feed->columns[feed->column_len++] = assigned(reader, str_trim(json_scalar_text(column)));
     }
     feed->delimiter = str_eq_z(delimiter, "\\t") ? '\t' : delimiter.len ? delimiter.at[0] : ',';
-    feed->recycles = json_flag(data, "recycle", true);
     feed->stops = json_flag(data, "stop_thread_at_end", false);
+    feed->is_single_use = json_flag(data, "single_use", feed->stops);
+    feed->recycles = json_flag(data, "recycle", true);
+    if (reader->options->stops_at_end && feed->is_single_use) {
+        feed->recycles = false;
+        feed->stops = true;
+    }
     plan_emit(reader, (Step){.op = OP_DATA, .feed = feed});
     return NULL;
 }

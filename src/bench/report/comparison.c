@@ -16,6 +16,18 @@ static double foreign_value(const Report *report, const Metric *metric, const Sc
                            str_z(str_sub(metric->name, (size_t)dot + 1, metric->name.len)));
 }
 
+Str why_not_compared(const Report *report)
+{
+    return json_len(json_get(report->result->experiment, "compare")) > 0
+               ? S("No configuration ran beside the baseline: there is nothing to compare.")
+               : S("The experiment compares no configurations.");
+}
+
+static bool has_pair(const Compared *compared)
+{
+    return !isnan(compared->is.ratio);
+}
+
 static void comparison_columns(Table *table, Unit unit)
 {
     table_column(table, "Metric", ROLE_KEY, UNIT_COUNT);
@@ -84,8 +96,11 @@ static void add_unit(Report *report, Section *section, Unit unit)
                                             STR_ARG(show_slug(str_lower(str_of(titles[unit])))))),
                               str_of(titles[unit]));
             comparison_columns(table, unit);
+            table->why_empty = S("no block holds both values");
         }
-        add_compared(report, table, &report->compared[i]);
+        if (has_pair(&report->compared[i])) {
+            add_compared(report, table, &report->compared[i]);
+        }
     }
     if (table && report->reference.len > 0) {
         table->note = S("FOLIO reported: measured by others on other hardware with other data; to "
@@ -109,6 +124,9 @@ static void add_evidence(Report *report, Section *section)
     for (size_t i = 0; i < report->compared_len; i++) {
         const Compared *compared = &report->compared[i];
         const RankTest *ranks = &compared->is.ranks;
+        if (!has_pair(compared)) {
+            continue;
+        }
         table_text(table, compared->metric.name);
         table_text(table, scope_label(report, compared->scope.configuration));
         table_text(table, scope_title(report, &compared->scope));
@@ -120,6 +138,7 @@ static void add_evidence(Report *report, Section *section)
                                               : show_quantity(ranks->shift, compared->metric.unit));
         table_text(table, show_number(ranks->superiority));
     }
+    table->why_empty = S("no block holds both values");
     table->note =
         S("Intervals and p values come from 2,000 resamplings of blocks and, within them, "
           "of runs of seconds. Equivalent: the 90 % interval lies within the margin. The "
@@ -131,7 +150,7 @@ void report_comparison(Report *report)
     Section *section = doc_section(report->doc, "comparison", "Comparison");
 
     if (report->compared_len == 0) {
-        section_text(section, S("The experiment compares no configurations."));
+        section_text(section, why_not_compared(report));
         return;
     }
     section_text(section,

@@ -39,6 +39,19 @@ static void compare_one(Report *report, const Json *entry, const Metric *metric,
                            .by_job = metric_is_by_job(report->result, metric)};
 }
 
+// A part of the plan may be wanted alone: what was not begun is not compared.
+static bool was_begun(const Report *report, const Scope *scope)
+{
+    for (size_t i = 0; i < report->result->cells.len; i++) {
+        const Cell *cell = &report->result->cells.at[i];
+        if (cell->state != CELL_PLANNED && str_eq(cell->run, scope->run) &&
+            str_eq(cell->load, scope->load) && str_eq(cell->configuration, scope->configuration)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void compare_entry(Report *report, const Json *entry, const Configuration *baseline)
 {
     Metric metric;
@@ -53,9 +66,9 @@ static void compare_entry(Report *report, const Json *entry, const Configuration
         Samples base = metric_read(report->result, &metric, &at_base);
         for (size_t j = 0; j < report->result->configurations.len; j++) {
             const Configuration *other = &report->result->configurations.at[j];
-            if (other != baseline) {
-                compare_one(report, entry, &metric, scope_with(&report->scopes.at[i], other->name),
-                            &base);
+            Scope scope = scope_with(&report->scopes.at[i], other->name);
+            if (other != baseline && was_begun(report, &scope)) {
+                compare_one(report, entry, &metric, scope, &base);
             }
         }
     }

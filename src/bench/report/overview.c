@@ -7,6 +7,7 @@ enum {
     PARTS = 10, // of a window, to see whether it was steady
     PARTS_MIN_S = 10,
     UNITS_USEFUL = 100, // nobody runs more blocks
+    LISTS_MAX = 256,
 };
 #define STEADY_P      0.01
 #define STEADY_CHANGE 0.05
@@ -306,7 +307,7 @@ void report_summary(Report *report)
     }
     add_verdicts(report, section);
     if (report->compared_len == 0) {
-        section_text(section, S("The experiment compares no configurations."));
+        section_text(section, why_not_compared(report));
     }
     report_capacity_findings(report, section);
     add_kpis(report, section);
@@ -456,6 +457,91 @@ static void add_test_run(Table *table, const Cell *cell)
     table_text(table, str_join(cell->reasons.at, cell->reasons.len, S("; ")));
 }
 
+// What the cells made of one list of a plan.
+typedef struct {
+    const DataList *list;
+    int64_t taken;         // most by one cell
+    double passes;         // most
+    size_t cells, used_up; // how many there are, how many came to its end
+    double least_s;        // when the first of them did
+} ListUse;
+
+static ListUse *use_of(ListUse *uses, size_t *len, size_t most, const DataList *list)
+{
+    for (size_t i = 0; i < *len; i++) {
+        const DataList *one = uses[i].list;
+        if (str_eq(one->file, list->file) && str_eq(one->workload, list->workload) &&
+            str_eq(one->group, list->group) && one->lines == list->lines) {
+            return &uses[i];
+        }
+    }
+    if (*len == most) {
+        return NULL;
+    }
+    uses[*len] = (ListUse){.list = list, .least_s = INFINITY};
+    return &uses[(*len)++];
+}
+
+static void use_add(ListUse *use, const DataList *list)
+{
+    double passes = (double)(list->first + list->taken) / (double)list->lines;
+
+    use->cells++;
+    use->taken = list->taken > use->taken ? list->taken : use->taken;
+    use->passes = fmax(use->passes, passes);
+    if (list->is_used_up) {
+        use->used_up++;
+        use->least_s = fmin(use->least_s, list->used_up_s);
+    }
+}
+
+static void add_use(Table *table, const ListUse *use)
+{
+    table_text(table, use->list->file);
+    table_text(table, use->list->workload);
+    table_number(table, (double)use->list->lines);
+    table_number(table, (double)use->taken);
+    table_text(table, show_given(round(100 * use->passes) / 100));
+    table_text(table, use->list->serves_once ? S("once") : S("again and again"));
+    table_text(table, use->used_up == 0
+                          ? S("never")
+                          : str_fmt("in %zu of %zu cells, first in second " STR_FMT, use->used_up,
+                                    use->cells, STR_ARG(show_number(use->least_s))));
+}
+
+// A list of one line is a constant.
+static void add_lists(Report *report, Section *section)
+{
+    ListUse *uses = NEW_ARRAY(ListUse, LISTS_MAX);
+    size_t len = 0;
+    Table *table = section_table(section, "lists", S("Data files of the plans"));
+
+    table_column(table, "File", ROLE_KEY, UNIT_COUNT);
+    table_column(table, "Workload", ROLE_KEY, UNIT_COUNT);
+    table_column(table, "Lines", ROLE_COUNT, UNIT_COUNT);
+    table_column(table, "Taken in a cell, most", ROLE_VALUE, UNIT_COUNT);
+    table_column(table, "Passes, most", ROLE_TEXT, UNIT_COUNT);
+    table_column(table, "A line serves", ROLE_TEXT, UNIT_COUNT);
+    table_column(table, "Used up", ROLE_VERDICT, UNIT_COUNT);
+    for (size_t i = 0; i < report->result->cells.len; i++) {
+        const Cell *cell = &report->result->cells.at[i];
+        for (size_t j = 0; j < cell->lists.len; j++) {
+            const DataList *list = &cell->lists.at[j];
+            ListUse *use = list->lines > 1 ? use_of(uses, &len, LISTS_MAX, list) : NULL;
+            if (use) {
+                use_add(use, list);
+            }
+        }
+    }
+    for (size_t i = 0; i < len; i++) {
+        add_use(table, &uses[i]);
+    }
+    table->why_empty = S("the plans read none, or the result does not tell");
+    table->note =
+        S("Users take lines one after another. A cell in which a list that serves once is "
+          "used up is invalid. Seconds count from the begin of the window.");
+}
+
 void report_test_runs(Report *report)
 {
     Section *section = doc_section(report->doc, "test-runs", "Test runs");
@@ -480,4 +566,5 @@ void report_test_runs(Report *report)
     table->note =
         S("Invalid cells are shown here and counted nowhere else. Driver: share of a core "
           "that its busiest loop used. Good transactions are those of the window.");
+    add_lists(report, section);
 }

@@ -110,6 +110,7 @@ StrList reference_subjects(Str report, const char *metric);
 Str reference_run(const Report *report, const Scope *scope);
 
 // Helpers of the sections.
+Str why_not_compared(const Report *report);                // when there are no comparisons
 Str kpi_amount(const Kpi *kpi, double amount);             // with its unit
 Str scope_title(const Report *report, const Scope *scope); // "" if there is only one
 Str scope_label(const Report *report, Str configuration);

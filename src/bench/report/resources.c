@@ -465,7 +465,10 @@ static size_t merge_statements(const Result *result, Statement *into, size_t mos
                 continue;
             }
             if (at == n) {
-                into[n++] = (Statement){one->shape, one->route, one->module, 0, 0, 0, 0};
+                into[n++] = (Statement){.shape = one->shape,
+                                        .route = one->route,
+                                        .module = one->module,
+                                        .plan = one->plan};
             }
             into[at].calls += one->calls;
             into[at].rows += one->rows;
@@ -474,6 +477,18 @@ static size_t merge_statements(const Result *result, Statement *into, size_t mos
         }
     }
     return n;
+}
+
+// A line for each step becomes one line.
+static Str plan_text(Str plan)
+{
+    StrList steps = {0};
+    Str step;
+
+    while (str_next(&plan, '\n', &step)) {
+        str_list_add(&steps, str_trim(step));
+    }
+    return str_join(steps.at, steps.len, S("; "));
 }
 
 static void add_statements(Report *report, Section *section)
@@ -492,6 +507,7 @@ static void add_statements(Report *report, Section *section)
     table_column(table, "Mean", ROLE_VALUE, UNIT_MS);
     table_column(table, "Max", ROLE_VALUE, UNIT_MS);
     table_column(table, "Rows", ROLE_VALUE, UNIT_COUNT);
+    table_column(table, "Plan", ROLE_TEXT, UNIT_COUNT)->may_be_empty = true;
     for (size_t i = 0; i < n && i < STATEMENTS_SHOWN; i++) {
         table_text(table, all[i].shape);
         table_text(table, all[i].module);
@@ -501,6 +517,7 @@ static void add_statements(Report *report, Section *section)
         table_number(table, all[i].calls ? all[i].total_ms / (double)all[i].calls : NAN);
         table_number(table, all[i].max_ms);
         table_number(table, (double)all[i].rows);
+        table_text(table, plan_text(all[i].plan));
     }
     table->why_empty = S("statements were not recorded in any cell (observability off, or the "
                          "target gives none)");
