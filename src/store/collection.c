@@ -3,6 +3,7 @@
 
 #include "base/die.h"
 #include "base/sort.h"
+#include "base/uuid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -348,6 +349,31 @@ static size_t strs_unique(Str *at, size_t n)
     return kept;
 }
 
+static int compare_docs(const void *a, const void *b)
+{
+    return str_cmp(json_str(*(Json *const *)a, "id"), json_str(*(Json *const *)b, "id"));
+}
+
+static int compare_with_id(const void *id, const void *doc)
+{
+    return str_cmp(*(const Str *)id, json_str(*(Json *const *)doc, "id"));
+}
+
+void docs_sort(Docs *docs)
+{
+    sort_array(docs->at, docs->len, sizeof *docs->at, compare_docs);
+}
+
+Json *docs_find(const Docs *docs, Str id)
+{
+    if (!docs->len || !id.len) {
+        return NULL;
+    }
+    id = str_lower(id);
+    Json **found = bsearch(&id, docs->at, docs->len, sizeof *docs->at, compare_with_id);
+    return found ? *found : NULL;
+}
+
 Err *tx_get_many(Tx *tx, const Collection *of, const Str *ids, size_t n, Docs *out)
 {
     Docs docs = {0};
@@ -355,12 +381,28 @@ Err *tx_get_many(Tx *tx, const Collection *of, const Str *ids, size_t n, Docs *o
     StrList rest = {0};
     Str *unique = NEW_ARRAY(Str, n);
 
-    if (n) {
-        memcpy(unique, ids, n * sizeof *ids);
+    *out = docs;
+    if (!n) {
+        return NULL;
     }
+    memcpy(unique, ids, n * sizeof *ids);
     n = strs_unique(unique, n);
     TRY(many_from_memory(&rows, unique, n, &rest));
     TRY(rows_where_in(&rows, &(WhereIn){.column = "id", .values = rest.at, .n = rest.len}));
+    docs_sort(&docs);
     *out = docs;
     return NULL;
+}
+
+Err *tx_get_named(Tx *tx, const Collection *of, const Docs *by, const char *path, Docs *out)
+{
+    StrList ids = {0};
+
+    for (size_t i = 0; i < by->len; i++) {
+        Str id = json_str(by->at[i], path);
+        if (uuid_is_uuid_shaped(id)) {
+            str_list_add(&ids, str_lower(id));
+        }
+    }
+    return tx_get_many(tx, of, ids.at, ids.len, out);
 }

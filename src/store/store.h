@@ -365,8 +365,15 @@ typedef struct {
 
 WARN_UNUSED Err *tx_together(Tx *tx, const Read *reads, size_t n);
 
-// Many records by id in few statements, in no order; unknown ids are left out.
+// Many records by id in few statements, each once, in order of their ids; unknown ids are left out.
 WARN_UNUSED Err *tx_get_many(Tx *tx, const Collection *of, const Str *ids, size_t n, Docs *out);
+// The same for the ids that documents hold at a path ("holdingsRecordId"); what is no id names
+// nothing. Documents may be NULL.
+WARN_UNUSED Err *tx_get_named(Tx *tx, const Collection *of, const Docs *by, const char *path,
+                              Docs *out);
+// The one of that id (in any case) among documents in order of their ids; NULL if it is not there.
+Json *docs_find(const Docs *docs, Str id);
+void docs_sort(Docs *docs); // puts them in that order
 
 // ---------------------------------------------------------------------------------------------
 // Lists by CQL

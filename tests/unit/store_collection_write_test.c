@@ -320,6 +320,35 @@ static void many_records_come_in_one_statement(void **state)
     assert_int_equal(tx_cost(tx).statements, 1);
 }
 
+// Some of them are known from before, so that they do not come by the statement.
+static void many_records_are_found_by_their_ids(void **state)
+{
+    Library *lib = *state;
+    Json *books_of[] = {NULL, json_of("{}"), json_object(), json_object(), json_object()};
+    Docs found = {0}, naming = {books_of, 5};
+    Json *author = NULL;
+    Tx *tx = begin(lib, WRITE);
+    for (int i = 0; i < 20; i++) {
+        insert(tx, &authors, i, "\"name\":\"A\"");
+    }
+    commit(lib);
+    tx = begin(lib, READ);
+    json_set_str(books_of[2], "authorId", str_upper(id_of(7)));
+    json_set_str(books_of[3], "authorId", S("no id"));
+    json_set_str(books_of[4], "authorId", id_of(3));
+
+    assert_ok(tx_get(tx, &authors, id_of(7), &author));
+    assert_ok(tx_get_named(tx, &authors, &naming, "authorId", &found));
+    assert_int_equal(found.len, 2);
+    assert_int_equal(tx_cost(tx).statements, 2);
+    assert_str(json_str(docs_find(&found, id_of(7)), "id"), str_z(id_of(7)));
+    assert_str(json_str(docs_find(&found, str_upper(id_of(3))), "id"), str_z(id_of(3)));
+    assert_null(docs_find(&found, id_of(4)));
+    assert_null(docs_find(&found, (Str){0}));
+    assert_ok(tx_get_named(tx, &authors, &(Docs){0}, "authorId", &found));
+    assert_null(docs_find(&found, id_of(7)));
+}
+
 static void cached_records_cost_no_statement(void **state)
 {
     Library *lib = *state;
@@ -466,6 +495,7 @@ int main(void)
         TEST(a_change_is_one_statement),
         TEST(side_columns_follow_the_record),
         TEST(many_records_come_in_one_statement),
+        TEST(many_records_are_found_by_their_ids),
         TEST(cached_records_cost_no_statement),
         TEST(a_rolled_back_change_is_in_no_cache),
         TEST(derived_values_follow_their_sources),

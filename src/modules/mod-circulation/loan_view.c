@@ -142,16 +142,6 @@ static void collect(StrList *ids, const Docs *page, const char *path)
     }
 }
 
-static const Json *find_doc(const Docs *docs, Str id)
-{
-    for (size_t i = 0; id.len && i < docs->len; i++) {
-        if (str_eq(json_str(docs->at[i], "id"), id)) {
-            return docs->at[i];
-        }
-    }
-    return NULL;
-}
-
 // Items come in the order of the loans, without those that are gone.
 static const ItemView *next_item(const ItemViews *views, size_t *at, Str id)
 {
@@ -163,7 +153,7 @@ static const ItemView *next_item(const ItemViews *views, size_t *at, Str id)
 
 Err *loan_representations(Tx *tx, const Docs *page, Json *out)
 {
-    StrList item_ids = {0}, user_ids = {0}, loan_ids = {0};
+    StrList item_ids = {0}, loan_ids = {0};
     ItemViews item_views = {0};
     Docs patrons = {0};
     LoanDebts debts = {0};
@@ -173,18 +163,15 @@ Err *loan_representations(Tx *tx, const Docs *page, Json *out)
         return NULL;
     }
     collect(&item_ids, page, "itemId");
-    collect(&user_ids, page, "userId");
     collect(&loan_ids, page, "id");
     TRY(item_views_by_ids(tx, item_ids.at, item_ids.len, &item_views));
-    if (user_ids.len) {
-        TRY(tx_get_many(tx, &users, user_ids.at, user_ids.len, &patrons));
-    }
+    TRY(tx_get_named(tx, &users, page, "userId", &patrons));
     TRY(loan_debts(tx, loan_ids.at, loan_ids.len, &debts));
     for (size_t i = 0; i < page->len; i++) {
         const Json *loan = page->at[i];
         Json *doc = NULL;
         TRY(represent(tx, loan, next_item(&item_views, &at, json_str(loan, "itemId")),
-                      find_doc(&patrons, json_str(loan, "userId")),
+                      docs_find(&patrons, json_str(loan, "userId")),
                       loan_debt_of(&debts, json_str(loan, "id")), &doc));
         json_add(out, doc);
     }

@@ -46,7 +46,7 @@ typedef struct {
 
 static Err *travels_read(Tx *tx, Json **records, size_t n, Travels *out)
 {
-    StrList ids = {0}, user_ids = {0};
+    StrList ids = {0};
 
     for (size_t i = 0; i < n; i++) {
         str_list_add(&ids, json_str(records[i], "id"));
@@ -66,13 +66,7 @@ static Err *travels_read(Tx *tx, Json **records, size_t n, Travels *out)
                                         "pickup', 'open - in transit', 'open - awaiting "
                                         "delivery')"},
                     &out->requests));
-    for (size_t i = 0; i < out->requests.len; i++) {
-        Str id = json_str(out->requests.at[i], "requesterId");
-        if (uuid_is_uuid_shaped(id)) {
-            str_list_add(&user_ids, id);
-        }
-    }
-    return user_ids.len ? tx_get_many(tx, &users, user_ids.at, user_ids.len, &out->users) : NULL;
+    return tx_get_named(tx, &users, &out->requests, "requesterId", &out->users);
 }
 
 // The loan whose return sent the item on its way.
@@ -135,16 +129,6 @@ static Err *add_loan(Tx *tx, Json *out, const Json *loan)
     return NULL;
 }
 
-static const Json *requester_of(const Travels *travels, const Json *request)
-{
-    for (size_t i = 0; i < travels->users.len; i++) {
-        if (str_eq(json_str(travels->users.at[i], "id"), json_str(request, "requesterId"))) {
-            return travels->users.at[i];
-        }
-    }
-    return NULL;
-}
-
 static Err *add_request(Tx *tx, Json *out, const Json *request, const Json *requester)
 {
     const Json *point = NULL, *group = NULL;
@@ -198,7 +182,8 @@ static Err *travel_of(Tx *tx, const ItemView *item, const Travels *travels, Json
     json_take(doc, "yearCaption", item->item, "yearCaption");
     json_take(doc, "effectiveCallNumberComponents", item->item, "effectiveCallNumberComponents");
     TRY(add_loan(tx, doc, last_loan(&travels->loans, item->id)));
-    TRY(add_request(tx, doc, request, requester_of(travels, request)));
+    TRY(add_request(tx, doc, request,
+                    docs_find(&travels->users, json_str(request, "requesterId"))));
     TRY(add_last_check_in(tx, doc, item));
     *out = doc;
     return NULL;

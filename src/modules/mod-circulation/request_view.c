@@ -21,11 +21,11 @@ static void collect(StrList *ids, Json **page, size_t n, const char *path)
     }
 }
 
-static const Json *find_by(const Docs *docs, const char *path, Str value)
+static const Json *open_loan_of(const Related *related, Str item_id)
 {
-    for (size_t i = 0; value.len && i < docs->len; i++) {
-        if (str_eq(json_str(docs->at[i], path), value)) {
-            return docs->at[i];
+    for (size_t i = 0; item_id.len && i < related->open_loans.len; i++) {
+        if (str_eq(json_str(related->open_loans.at[i], "itemId"), item_id)) {
+            return related->open_loans.at[i];
         }
     }
     return NULL;
@@ -43,9 +43,7 @@ static Err *related_read(Tx *tx, Json **page, size_t n, Related *out)
         TRY(item_views_by_ids(tx, item_ids.at, item_ids.len, &out->items));
         TRY(loans_open_of_items(tx, item_ids.at, item_ids.len, &out->open_loans));
     }
-    if (user_ids.len) {
-        TRY(tx_get_many(tx, &users, user_ids.at, user_ids.len, &out->users));
-    }
+    TRY(tx_get_many(tx, &users, user_ids.at, user_ids.len, &out->users));
     // Instances came with the items; only title-level requests without item need more.
     for (size_t i = 0; i < instance_ids.len; i++) {
         bool is_known = false;
@@ -56,8 +54,7 @@ static Err *related_read(Tx *tx, Json **page, size_t n, Related *out)
             str_list_add(&missing, instance_ids.at[i]);
         }
     }
-    return missing.len ? tx_get_many(tx, &instances, missing.at, missing.len, &out->instances)
-                       : NULL;
+    return tx_get_many(tx, &instances, missing.at, missing.len, &out->instances);
 }
 
 static const Json *related_instance(const Related *related, Str id)
@@ -67,7 +64,7 @@ static const Json *related_instance(const Related *related, Str id)
             return related->items.at[i].instance;
         }
     }
-    return find_by(&related->instances, "id", id);
+    return docs_find(&related->instances, id);
 }
 
 // --- members
@@ -205,9 +202,9 @@ static Err *represent(Tx *tx, Json *request, const Related *related)
 {
     const ItemView *view = item_views_find(&related->items, json_str(request, "itemId"));
     const Json *instance = related_instance(related, json_str(request, "instanceId"));
-    const Json *user = find_by(&related->users, "id", json_str(request, "requesterId"));
-    const Json *proxy = find_by(&related->users, "id", json_str(request, "proxyUserId"));
-    const Json *loan = find_by(&related->open_loans, "itemId", json_str(request, "itemId"));
+    const Json *user = docs_find(&related->users, json_str(request, "requesterId"));
+    const Json *proxy = docs_find(&related->users, json_str(request, "proxyUserId"));
+    const Json *loan = open_loan_of(related, json_str(request, "itemId"));
 
     json_remove(request, "searchIndex");
     if (view) {

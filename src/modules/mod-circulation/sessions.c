@@ -14,30 +14,17 @@ typedef struct {
     Str patron_id, action_type;
 } Visit;
 
-static const Json *loan_of(const Docs *all, Str id)
-{
-    for (size_t i = 0; i < all->len; i++) {
-        if (str_eq(json_str(all->at[i], "id"), id)) {
-            return all->at[i];
-        }
-    }
-    return NULL;
-}
-
 // Items that were deleted meanwhile have nothing to be told about.
 static Err *tell(Tx *tx, const Visit *visit, const Docs *sessions)
 {
     const char *event = str_eq(visit->action_type, S("Check-in")) ? "Check in" : "Check out";
-    StrList loan_ids = {0}, item_ids = {0};
+    StrList item_ids = {0};
     Docs lent = {0};
     ItemViews views = {0};
     Json *patron = NULL;
 
-    for (size_t i = 0; i < sessions->len; i++) {
-        str_list_add(&loan_ids, json_str(sessions->at[i], "loanId"));
-    }
     TRY(tx_get(tx, &users, visit->patron_id, &patron));
-    TRY(tx_get_many(tx, &loans, loan_ids.at, loan_ids.len, &lent));
+    TRY(tx_get_named(tx, &loans, sessions, "loanId", &lent));
     for (size_t i = 0; i < lent.len; i++) {
         str_list_add(&item_ids, json_str(lent.at[i], "itemId"));
     }
@@ -46,7 +33,7 @@ static Err *tell(Tx *tx, const Visit *visit, const Docs *sessions)
     }
     TRY(item_views_by_ids(tx, item_ids.at, item_ids.len, &views));
     for (size_t i = 0; i < sessions->len; i++) {
-        const Json *loan = loan_of(&lent, json_str(sessions->at[i], "loanId"));
+        const Json *loan = docs_find(&lent, json_str(sessions->at[i], "loanId"));
         const ItemView *item = item_views_find(&views, json_str(loan, "itemId"));
         NoticeParts notice = {.loan = loan, .item = item, .recipient = patron, .now = tx_now(tx)};
         // An anonymised loan belongs to nobody.

@@ -21,46 +21,22 @@ typedef struct {
 #define AT_HOME_HERE "(select id from location where primary_service_point = $1)"
 #define WAITING      "status = 'open - not yet filled' "
 
-static void collect(StrList *ids, Json **records, size_t n, const char *path)
-{
-    for (size_t i = 0; i < n; i++) {
-        Str id = json_str(records[i], path);
-        if (uuid_is_uuid_shaped(id)) {
-            str_list_add(ids, id);
-        }
-    }
-}
-
 static Err *parts_read(Tx *tx, Json **records, size_t n, Parts *out)
 {
-    StrList items_of = {0}, users_of = {0}, instances_of = {0};
+    StrList items_of = {0}, instances_of = {0};
 
-    collect(&items_of, records, n, "itemId");
-    collect(&users_of, records, n, "requesterId");
     for (size_t i = 0; i < n; i++) {
-        if (!json_has(records[i], "itemId")) {
+        if (json_has(records[i], "itemId")) {
+            str_list_add(&items_of, json_str(records[i], "itemId"));
+        } else {
             str_list_add(&instances_of, json_str(records[i], "instanceId"));
         }
     }
     if (items_of.len) {
         TRY(item_views_by_ids(tx, items_of.at, items_of.len, &out->items));
     }
-    if (users_of.len) {
-        TRY(tx_get_many(tx, &users, users_of.at, users_of.len, &out->users));
-    }
-    return instances_of.len
-               ? tx_get_many(tx, &instances, instances_of.at, instances_of.len, &out->instances)
-               : NULL;
-}
-
-static const Json *find_doc(const Docs *docs, Str id)
-{
-    for (size_t i = 0; id.len && i < docs->len; i++) {
-        if (str_eq(json_str(docs->at[i], "id"), id)) {
-            return docs->at[i];
-        }
-    }
-    return NULL;
+    TRY(tx_get_named(tx, &users, &(Docs){records, n}, "requesterId", &out->users));
+    return tx_get_many(tx, &instances, instances_of.at, instances_of.len, &out->instances);
 }
 
 // A title that is searched for has no copy yet: its slip knows the title alone.
@@ -73,13 +49,13 @@ static void drop_copy_tokens(Json *context)
 
 static Err *slip_of(Tx *tx, const Json *request, const Parts *parts, Time now, Json **out)
 {
-    ItemView title = {.instance = find_doc(&parts->instances, json_str(request, "instanceId"))};
+    ItemView title = {.instance = docs_find(&parts->instances, json_str(request, "instanceId"))};
     const ItemView *item = item_views_find(&parts->items, json_str(request, "itemId"));
     SlipParts slip = {.item = item             ? item
                               : title.instance ? &title
                                                : NULL,
                       .request = request,
-                      .requester = find_doc(&parts->users, json_str(request, "requesterId"))};
+                      .requester = docs_find(&parts->users, json_str(request, "requesterId"))};
 
     TRY(slip_context(tx, &slip, now, out));
     if (!item) {

@@ -21,39 +21,15 @@ typedef struct {
     size_t len;
 } Chunk;
 
-static const Json *with_id(const Docs *docs, Str id)
-{
-    for (size_t i = 0; i < docs->len; i++) {
-        if (str_eq_nocase(json_str(docs->at[i], "id"), id)) {
-            return docs->at[i];
-        }
-    }
-    return NULL;
-}
-
-static Err *read_members(Tx *tx, const Collection *of, const Docs *from, const char *member,
-                         Docs *out)
-{
-    StrList ids = {0};
-
-    for (size_t i = 0; i < from->len; i++) {
-        if (json_has(from->at[i], member)) {
-            str_list_add(&ids, str_lower(json_str(from->at[i], member)));
-        }
-    }
-    *out = (Docs){0};
-    return ids.len ? tx_get_many(tx, of, ids.at, ids.len, out) : NULL;
-}
-
 static Err *chunk_decorate(Tx *tx, Chunk *chunk)
 {
     Docs page = {chunk->at, chunk->len}, its_items = {0}, its_holdings = {0};
 
-    TRY(read_members(tx, &items, &page, "itemId", &its_items));
-    TRY(read_members(tx, &holdings, &its_items, "holdingsRecordId", &its_holdings));
+    TRY(tx_get_named(tx, &items, &page, "itemId", &its_items));
+    TRY(tx_get_named(tx, &holdings, &its_items, "holdingsRecordId", &its_holdings));
     for (size_t i = 0; i < chunk->len; i++) {
-        const Json *item = with_id(&its_items, json_str(chunk->at[i], "itemId"));
-        const Json *holding = with_id(&its_holdings, json_str(item, "holdingsRecordId"));
+        const Json *item = docs_find(&its_items, json_str(chunk->at[i], "itemId"));
+        const Json *holding = docs_find(&its_holdings, json_str(item, "holdingsRecordId"));
         json_take(chunk->at[i], "holdingsRecordId", holding, "id");
         json_take(chunk->at[i], "instanceId", holding, "instanceId");
     }

@@ -55,10 +55,10 @@ Err *report_cash_drawer(Req *req)
         "acted_at < $2 and service_point_id = $3 order by acted_at, pk",
         ARGS(A_INT(days.from), A_INT(days.to), A_TEXT(str_lower(json_str(body, "createdAt")))),
         &paid));
-    TRY(report_fetch(req->tx, &accounts, &paid, "accountId", &its_accounts));
+    TRY(tx_get_named(req->tx, &accounts, &paid, "accountId", &its_accounts));
     for (size_t i = 0; i < paid.len; i++) {
         if (is_of_sources(paid.at[i], json_get(body, "sources"))) {
-            const Json *account = report_find(&its_accounts, json_str(paid.at[i], "accountId"));
+            const Json *account = docs_find(&its_accounts, json_str(paid.at[i], "accountId"));
             json_add(rows, row_of(&days, paid.at[i], account));
         }
     }

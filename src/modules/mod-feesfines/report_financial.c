@@ -37,12 +37,12 @@ static Err *report_read(Tx *tx, FinancialReport *report)
                  "'refunded fully', 'refunded partially', 'cancelled as error', "
                  "'staff info only') and acted_at >= $1 and acted_at < $2 order by acted_at, pk",
                  ARGS(A_INT(report->days.from), A_INT(report->days.to)), &report->actions));
-    TRY(report_fetch(tx, &accounts, &report->actions, "accountId", &report->accounts));
-    TRY(report_fetch(tx, &users, &report->accounts, "userId", &report->users));
-    TRY(report_fetch(tx, &items, &report->accounts, "itemId", &report->items));
-    TRY(report_fetch(tx, &holdings, &report->items, "holdingsRecordId", &report->holdings));
-    TRY(report_fetch(tx, &instances, &report->holdings, "instanceId", &report->instances));
-    TRY(report_fetch(tx, &loans, &report->accounts, "loanId", &report->loans));
+    TRY(tx_get_named(tx, &accounts, &report->actions, "accountId", &report->accounts));
+    TRY(tx_get_named(tx, &users, &report->accounts, "userId", &report->users));
+    TRY(tx_get_named(tx, &items, &report->accounts, "itemId", &report->items));
+    TRY(tx_get_named(tx, &holdings, &report->items, "holdingsRecordId", &report->holdings));
+    TRY(tx_get_named(tx, &instances, &report->holdings, "instanceId", &report->instances));
+    TRY(tx_get_named(tx, &loans, &report->accounts, "loanId", &report->loans));
     return report_actions(tx, &report->accounts, &report->charges);
 }
 
@@ -126,7 +126,7 @@ static Err *put_fee(Tx *tx, const FinancialReport *report, const Json *account, 
 
 static Err *put_patron(Tx *tx, const FinancialReport *report, const Json *account, Json *entry)
 {
-    const Json *user = report_find(&report->users, json_str(account, "userId"));
+    const Json *user = docs_find(&report->users, json_str(account, "userId"));
 
     report_put(entry, "patronId", json_str(account, "userId"));
     report_put(entry, "patronName", report_patron_name(user));
@@ -148,9 +148,9 @@ static Str contributors_of(const Json *instance)
 
 static Err *put_item(Tx *tx, const FinancialReport *report, const Json *account, Json *entry)
 {
-    const Json *item = report_find(&report->items, json_str(account, "itemId"));
-    const Json *holding = report_find(&report->holdings, json_str(item, "holdingsRecordId"));
-    const Json *instance = report_find(&report->instances, json_str(holding, "instanceId"));
+    const Json *item = docs_find(&report->items, json_str(account, "itemId"));
+    const Json *holding = docs_find(&report->holdings, json_str(item, "holdingsRecordId"));
+    const Json *instance = docs_find(&report->instances, json_str(holding, "instanceId"));
 
     report_put(entry, "itemId", json_str(item, "id"));
     report_put(entry, "itemBarcode", json_str(item, "barcode"));
@@ -165,7 +165,7 @@ static Err *put_item(Tx *tx, const FinancialReport *report, const Json *account,
 
 static Err *put_loan(Tx *tx, const FinancialReport *report, const Json *account, Json *entry)
 {
-    const Json *loan = report_find(&report->loans, json_str(account, "loanId"));
+    const Json *loan = docs_find(&report->loans, json_str(account, "loanId"));
     Str lending = json_str(loan, "loanPolicyId"), overdue = json_str(loan, "overdueFinePolicyId");
     Str lost = json_str(loan, "lostItemPolicyId");
 
@@ -194,7 +194,7 @@ static Err *rows_write(Tx *tx, const FinancialReport *report, const Json *body, 
 {
     for (size_t i = 0; i < report->actions.len; i++) {
         const Json *action = report->actions.at[i];
-        const Json *account = report_find(&report->accounts, json_str(action, "accountId"));
+        const Json *account = docs_find(&report->accounts, json_str(action, "accountId"));
         if (!str_eq_nocase(json_str(account, "ownerId"), json_str(body, "feeFineOwner")) ||
             !is_listed(json_get(body, "createdAt"), json_str(action, "createdAt"))) {
             continue;

@@ -19,11 +19,11 @@ static Err *report_read(Tx *tx, RefundReport *report)
                  "type_action in ('refunded fully', 'refunded partially') and acted_at >= $1 and "
                  "acted_at < $2 order by acted_at, pk",
                  ARGS(A_INT(report->days.from), A_INT(report->days.to)), &report->refunds_made));
-    TRY(report_fetch(tx, &accounts, &report->refunds_made, "accountId", &report->accounts));
-    TRY(report_fetch(tx, &users, &report->accounts, "userId", &report->users));
-    TRY(report_fetch(tx, &items, &report->accounts, "itemId", &report->items));
-    TRY(report_fetch(tx, &holdings, &report->items, "holdingsRecordId", &report->holdings));
-    TRY(report_fetch(tx, &instances, &report->holdings, "instanceId", &report->instances));
+    TRY(tx_get_named(tx, &accounts, &report->refunds_made, "accountId", &report->accounts));
+    TRY(tx_get_named(tx, &users, &report->accounts, "userId", &report->users));
+    TRY(tx_get_named(tx, &items, &report->accounts, "itemId", &report->items));
+    TRY(tx_get_named(tx, &holdings, &report->items, "holdingsRecordId", &report->holdings));
+    TRY(tx_get_named(tx, &instances, &report->holdings, "instanceId", &report->instances));
     return report_actions(tx, &report->accounts, &report->history);
 }
 
@@ -98,7 +98,7 @@ static void put_paid(Json *entry, const RefundReport *report, const Json *refund
 
 static Err *put_patron(Tx *tx, Json *entry, const RefundReport *report, const Json *refund)
 {
-    const Json *user = report_find(&report->users, json_str(refund, "userId")), *group = NULL;
+    const Json *user = docs_find(&report->users, json_str(refund, "userId")), *group = NULL;
 
     if (json_has(user, "patronGroup")) {
         TRY(tx_ref(tx, &groups, json_str(user, "patronGroup"), &group));
@@ -112,9 +112,9 @@ static Err *put_patron(Tx *tx, Json *entry, const RefundReport *report, const Js
 
 static void put_account(Json *entry, const RefundReport *report, const Json *account)
 {
-    const Json *item = report_find(&report->items, json_str(account, "itemId"));
-    const Json *holding = report_find(&report->holdings, json_str(item, "holdingsRecordId"));
-    const Json *instance = report_find(&report->instances, json_str(holding, "instanceId"));
+    const Json *item = docs_find(&report->items, json_str(account, "itemId"));
+    const Json *holding = docs_find(&report->holdings, json_str(item, "holdingsRecordId"));
+    const Json *instance = docs_find(&report->instances, json_str(holding, "instanceId"));
 
     report_put(entry, "feeFineType", json_str(account, "feeFineType"));
     report_put(entry, "billedAmount", money_text(money_at(account, "amount")));
@@ -126,7 +126,7 @@ static void put_account(Json *entry, const RefundReport *report, const Json *acc
 
 static Err *row_add(Tx *tx, const RefundReport *report, const Json *refund, Json *rows)
 {
-    const Json *account = report_find(&report->accounts, json_str(refund, "accountId"));
+    const Json *account = docs_find(&report->accounts, json_str(refund, "accountId"));
     Json *entry = json_object();
 
     TRY(put_patron(tx, entry, report, refund));
@@ -168,7 +168,7 @@ Err *report_refunds(Req *req)
     TRY(report_read(req->tx, &report));
     for (size_t i = 0; i < report.refunds_made.len; i++) {
         const Json *refund = report.refunds_made.at[i];
-        const Json *account = report_find(&report.accounts, json_str(refund, "accountId"));
+        const Json *account = docs_find(&report.accounts, json_str(refund, "accountId"));
         if (is_of_owners(account, json_get(body, "feeFineOwners"))) {
             TRY(row_add(req->tx, &report, refund, rows));
         }

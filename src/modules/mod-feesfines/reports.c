@@ -79,47 +79,7 @@ void report_put(Json *entry, const char *name, Str text)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Records that actions belong to, sorted so that each row finds its own quickly
-
-static int compare_ids(const void *a, const void *b)
-{
-    return str_cmp(json_str(*(Json *const *)a, "id"), json_str(*(Json *const *)b, "id"));
-}
-
-const Json *report_find(const Docs *docs, Str id)
-{
-    size_t low = 0, high = docs->len;
-
-    id = str_lower(id);
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = str_cmp(json_str(docs->at[middle], "id"), id);
-        if (order == 0) {
-            return docs->at[middle];
-        }
-        low = order < 0 ? middle + 1 : low;
-        high = order < 0 ? high : middle;
-    }
-    return NULL;
-}
-
-Err *report_fetch(Tx *tx, const Collection *of, const Docs *from, const char *member, Docs *out)
-{
-    StrList ids = {0};
-
-    for (size_t i = 0; i < from->len; i++) {
-        if (json_has(from->at[i], member)) {
-            str_list_add(&ids, str_lower(json_str(from->at[i], member)));
-        }
-    }
-    *out = (Docs){0};
-    if (!ids.len) {
-        return NULL;
-    }
-    TRY(tx_get_many(tx, of, ids.at, ids.len, out));
-    sort_array(out->at, out->len, sizeof *out->at, compare_ids);
-    return NULL;
-}
+// Actions, sorted so that each account finds its own quickly
 
 static Time acted_at(const Json *action)
 {

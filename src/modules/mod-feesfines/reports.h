@@ -17,10 +17,6 @@ Str report_comment(const Json *action, const char *reader);
 // Puts the text, "" if absent.
 void report_put(Json *entry, const char *name, Str text);
 
-// Records that a member of the documents names, in few statements, for report_find.
-WARN_UNUSED Err *report_fetch(Tx *tx, const Collection *of, const Docs *from, const char *member,
-                              Docs *out);
-const Json *report_find(const Docs *fetched, Str id); // NULL if there is none
 // All actions of the accounts, by account and date; where those of one account begin.
 WARN_UNUSED Err *report_actions(Tx *tx, const Docs *of_accounts, Docs *out);
 size_t report_first_action(const Docs *actions, Str account_id);

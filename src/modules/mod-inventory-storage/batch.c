@@ -4,10 +4,6 @@
 // records refer to is read in few statements at its beginning. Source: spec/inventory.md 1.7.
 #include "modules/mod-inventory-storage/storage.h"
 
-#include "base/sort.h"
-
-#include <stdlib.h>
-
 enum { BATCH_MAX = 10000 };
 
 typedef struct {
@@ -117,20 +113,6 @@ static Err *item_orders_set(Tx *tx, const Batch *batch, const bool *exists)
     return NULL;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    return str_cmp(json_str(*(Json *const *)a, "id"), json_str(*(Json *const *)b, "id"));
-}
-
-static const Json *find_by_id(const Docs *docs, Str id)
-{
-    Json *key = json_object();
-    json_set_str(key, "id", id);
-    Json **found =
-        docs->len ? bsearch(&key, docs->at, docs->len, sizeof *docs->at, compare_ids) : NULL;
-    return found ? *found : NULL;
-}
-
 // Which records are there already; the store then knows their text.
 static Err *existing_find(Tx *tx, const Batch *batch, bool *exists)
 {
@@ -141,11 +123,8 @@ static Err *existing_find(Tx *tx, const Batch *batch, bool *exists)
         ids[i] = str_lower(json_str(batch->docs[i], "id"));
     }
     TRY(tx_get_many(tx, batch->of, ids, batch->len, &found));
-    if (found.len) {
-        sort_array(found.at, found.len, sizeof *found.at, compare_ids);
-    }
     for (size_t i = 0; i < batch->len; i++) {
-        const Json *old = find_by_id(&found, ids[i]);
+        const Json *old = docs_find(&found, ids[i]);
         exists[i] = old != NULL;
         if (old && batch->ignores_version) {
             json_set_int(batch->docs[i], "_version", json_int(old, "_version", 0));
@@ -159,19 +138,12 @@ static Err *parents_read(Tx *tx, const Batch *batch)
 {
     const Collection *above = batch->of == &items ? &holdings : &instances;
     const char *path = batch->of == &items ? "holdingsRecordId" : "instanceId";
-    StrList ids = {0};
     Docs found = {0};
 
     if (batch->of == &instances) {
         return NULL;
     }
-    for (size_t i = 0; i < batch->len; i++) {
-        Str id = json_str(batch->docs[i], path);
-        if (uuid_is_uuid_shaped(id)) {
-            str_list_add(&ids, id);
-        }
-    }
-    return tx_get_many(tx, above, ids.at, ids.len, &found);
+    return tx_get_named(tx, above, &(Docs){batch->docs, batch->len}, path, &found);
 }
 
 static Err *hrids_set(Tx *tx, const Batch *batch, const bool *exists)

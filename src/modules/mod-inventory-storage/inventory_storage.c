@@ -45,63 +45,19 @@ Err *item_by_id(Tx *tx, Str id, ItemContext *out)
                                    : NULL;
 }
 
-// Records by id, for look-ups in one answer: open addressing over the ids.
-typedef struct {
-    Json **at;
-    size_t mask;
-} ById;
-
-static Json **by_id_place(const ById *map, Str id)
-{
-    size_t i = str_hash(id) & map->mask;
-
-    while (map->at[i] && !str_eq(json_str(map->at[i], "id"), id)) {
-        i = (i + 1) & map->mask;
-    }
-    return &map->at[i];
-}
-
-static Err *by_id_read(Tx *tx, const Collection *of, const StrList *ids, ById *map)
-{
-    Docs docs = {0};
-
-    TRY(tx_get_many(tx, of, ids->at, ids->len, &docs));
-    size_t size = 8;
-    while (size < docs.len * 2) {
-        size *= 2;
-    }
-    *map = (ById){NEW_ARRAY(Json *, size), size - 1};
-    for (size_t i = 0; i < docs.len; i++) {
-        *by_id_place(map, json_str(docs.at[i], "id")) = docs.at[i];
-    }
-    return NULL;
-}
-
 Err *items_above(Tx *tx, Json *const *items_read, size_t n, ItemContexts *out)
 {
     METER("mod-inventory-storage");
-    StrList ids = {0};
-    ById above, top;
+    Docs of_items = {(Json **)items_read, n}, above = {0}, top = {0};
 
     *out = (ItemContexts){NEW_ARRAY(ItemContext, n ? n : 1), n};
-    for (size_t i = 0; i < n; i++) {
-        out->at[i].item = items_read[i];
-        if (items_read[i]) {
-            str_list_add(&ids, json_str(items_read[i], "holdingsRecordId"));
-        }
-    }
-    TRY(by_id_read(tx, &holdings, &ids, &above));
-    ids.len = 0;
+    TRY(tx_get_named(tx, &holdings, &of_items, "holdingsRecordId", &above));
+    TRY(tx_get_named(tx, &instances, &above, "instanceId", &top));
     for (size_t i = 0; i < n; i++) {
         ItemContext *one = &out->at[i];
-        one->holdings = *by_id_place(&above, json_str(one->item, "holdingsRecordId"));
-        if (one->holdings) {
-            str_list_add(&ids, json_str(one->holdings, "instanceId"));
-        }
-    }
-    TRY(by_id_read(tx, &instances, &ids, &top));
-    for (size_t i = 0; i < n; i++) {
-        out->at[i].instance = *by_id_place(&top, json_str(out->at[i].holdings, "instanceId"));
+        one->item = items_read[i];
+        one->holdings = docs_find(&above, json_str(one->item, "holdingsRecordId"));
+        one->instance = docs_find(&top, json_str(one->holdings, "instanceId"));
     }
     return NULL;
 }
@@ -111,16 +67,16 @@ Err *items_by_ids(Tx *tx, const Str *ids, size_t n, ItemContexts *out)
     METER("mod-inventory-storage");
     StrList wanted = {0};
     Json **found = NEW_ARRAY(Json *, n ? n : 1);
-    ById by_id;
+    Docs docs = {0};
 
     for (size_t i = 0; i < n; i++) {
         if (uuid_is_uuid_shaped(ids[i])) {
             str_list_add(&wanted, str_lower(ids[i]));
         }
     }
-    TRY(by_id_read(tx, &items, &wanted, &by_id));
+    TRY(tx_get_many(tx, &items, wanted.at, wanted.len, &docs));
     for (size_t i = 0; i < n; i++) {
-        found[i] = *by_id_place(&by_id, str_lower(ids[i]));
+        found[i] = docs_find(&docs, ids[i]);
     }
     return items_above(tx, found, n, out);
 }

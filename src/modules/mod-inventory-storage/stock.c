@@ -5,36 +5,7 @@
 
 #include "octavo.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-// ---------------------------------------------------------------------------------------------
-// Look-up by id: records sorted once
-
-static int compare_ids(const void *a, const void *b)
-{
-    return str_cmp(json_str(*(Json *const *)a, "id"), json_str(*(Json *const *)b, "id"));
-}
-
-static int compare_with_id(const void *id, const void *record)
-{
-    return str_cmp(*(const Str *)id, json_str(*(Json *const *)record, "id"));
-}
-
-static void records_sort(Docs *records)
-{
-    if (records->len) {
-        sort_array(records->at, records->len, sizeof *records->at, compare_ids);
-    }
-}
-
-static Json *records_find(const Docs *records, Str id)
-{
-    Json **found =
-        records->len ? bsearch(&id, records->at, records->len, sizeof *records->at, compare_with_id)
-                     : NULL;
-    return found ? *found : NULL;
-}
 
 // ---------------------------------------------------------------------------------------------
 // From records to titles
@@ -76,16 +47,6 @@ static void records_drop_hidden(Docs *records)
     records->len = kept;
 }
 
-static Err *many(Tx *tx, const Collection *of, const StrList *ids, Docs *out)
-{
-    *out = (Docs){0};
-    if (ids->len) {
-        TRY(tx_get_many(tx, of, ids->at, ids->len, out));
-    }
-    records_sort(out);
-    return NULL;
-}
-
 static Err *those_below(Tx *tx, const Collection *of, const char *column, const StrList *above,
                         Docs *out)
 {
@@ -94,18 +55,17 @@ static Err *those_below(Tx *tx, const Collection *of, const char *column, const 
 
 static Err *reading_read(Tx *tx, Reading *reading, const StrList *ids, bool visible_only)
 {
-    TRY(many(tx, &instances, ids, &reading->instances));
+    TRY(tx_get_many(tx, &instances, ids->at, ids->len, &reading->instances));
     StrList known = ids_of(&reading->instances, "id");
     TRY(those_below(tx, &holdings, "instance_id", &known, &reading->holdings));
     if (visible_only) {
         records_drop_hidden(&reading->holdings);
     }
-    records_sort(&reading->holdings);
+    docs_sort(&reading->holdings);
     StrList above = ids_of(&reading->holdings, "id");
     TRY(those_below(tx, &items, "holdings_record_id", &above, &reading->items));
     TRY(those_below(tx, &bound_with_parts, "holdings_record_id", &above, &reading->parts));
-    StrList bound = ids_of(&reading->parts, "itemId");
-    TRY(many(tx, &items, &bound, &reading->bound));
+    TRY(tx_get_named(tx, &items, &reading->parts, "itemId", &reading->bound));
     if (visible_only) {
         records_drop_hidden(&reading->items);
         records_drop_hidden(&reading->bound);
@@ -144,13 +104,12 @@ static void lines_make(Reading *reading)
     reading->lines = NEW_ARRAY(Line, reading->items.len + reading->parts.len + 1);
     for (size_t i = 0; i < reading->items.len; i++) {
         Json *item = reading->items.at[i];
-        line_add(reading, item,
-                 records_find(&reading->holdings, json_str(item, "holdingsRecordId")));
+        line_add(reading, item, docs_find(&reading->holdings, json_str(item, "holdingsRecordId")));
     }
     for (size_t i = 0; i < reading->parts.len; i++) {
         const Json *part = reading->parts.at[i];
-        line_add(reading, records_find(&reading->bound, json_str(part, "itemId")),
-                 records_find(&reading->holdings, json_str(part, "holdingsRecordId")));
+        line_add(reading, docs_find(&reading->bound, json_str(part, "itemId")),
+                 docs_find(&reading->holdings, json_str(part, "holdingsRecordId")));
     }
     if (reading->line_count) {
         sort_array(reading->lines, reading->line_count, sizeof *reading->lines, compare_lines);
@@ -235,7 +194,7 @@ Err *stock_read(Tx *tx, const Str *ids, size_t n, bool visible_only, TitleStock 
         sort_array(by_title.at, by_title.len, sizeof *by_title.at, compare_instances);
     }
     for (size_t i = 0; i < n; i++) {
-        out[i].instance = records_find(&reading.instances, str_lower(ids[i]));
+        out[i].instance = docs_find(&reading.instances, ids[i]);
         if (out[i].instance) {
             title_fill(&reading, &by_title, json_str(out[i].instance, "id"), &out[i]);
         }

@@ -14,19 +14,14 @@ typedef struct {
     Docs parts, part_holdings;
 } Page;
 
-static Json *record_by_id(const Docs *docs, Str id)
+static Json *page_record(const Page *page, Str id)
 {
-    for (size_t i = 0; id.len && i < docs->len; i++) {
-        if (str_eq(json_str(docs->at[i], "id"), id)) {
-            return docs->at[i];
+    for (size_t i = 0; id.len && i < page->n; i++) {
+        if (str_eq(json_str(page->records[i], "id"), id)) {
+            return page->records[i];
         }
     }
     return NULL;
-}
-
-static Json *page_record(const Page *page, Str id)
-{
-    return record_by_id(&(Docs){page->records, page->n}, id);
 }
 
 static Err *links_read(Tx *tx, Page *page)
@@ -52,19 +47,14 @@ static Err *links_read(Tx *tx, Page *page)
 // The other ends of titles, the holdings records of parts: only if there are any.
 static Err *ends_read(Tx *tx, Page *page)
 {
-    StrList ids = {0}, above = {0};
+    StrList ids = {0};
 
     for (size_t i = 0; i < page->titles.len; i++) {
         str_list_add(&ids, json_str(page->titles.at[i], "precedingInstanceId"));
         str_list_add(&ids, json_str(page->titles.at[i], "succeedingInstanceId"));
     }
-    for (size_t i = 0; i < page->parts.len; i++) {
-        str_list_add(&above, json_str(page->parts.at[i], "holdingsRecordId"));
-    }
-    if (ids.len) {
-        TRY(tx_get_many(tx, &instances, ids.at, ids.len, &page->others));
-    }
-    return above.len ? tx_get_many(tx, &holdings, above.at, above.len, &page->part_holdings) : NULL;
+    TRY(tx_get_many(tx, &instances, ids.at, ids.len, &page->others));
+    return tx_get_named(tx, &holdings, &page->parts, "holdingsRecordId", &page->part_holdings);
 }
 
 static void relation_put(const Page *page, const Json *relation, const char *own, const char *other,
@@ -92,7 +82,7 @@ static void title_put(const Page *page, const Json *link, const char *own, const
     if (!record) {
         return;
     }
-    const Json *from = record_by_id(&page->others, json_str(link, other));
+    const Json *from = docs_find(&page->others, json_str(link, other));
     json_take(one, "id", link, "id");
     json_take(one, other, link, other);
     for (size_t i = 0; i < 3; i++) {
