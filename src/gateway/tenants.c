@@ -257,6 +257,12 @@ static Err *migrate_enabled(Tenant *tenant, Db *db)
             TRY(db_migrate(db, tables, n));
         }
     }
+    Err *err = db_mend(db);
+    if (err) {
+        log_line(LOG_WARN, "gateway",
+                 "a batch of " STR_FMT " that broke off is not taken back yet: " STR_FMT,
+                 STR_ARG(tenant->id), STR_ARG(err->message));
+    }
     return NULL;
 }
 
@@ -453,6 +459,16 @@ static const Timer *own_delay(Tenant *tenant, const Timer *timer, const Json *ch
     return changed;
 }
 
+static Err *mend(Db *db, Time now)
+{
+    (void)now;
+    return db_mend(db);
+}
+
+// Of another node that died in the middle of a batch.
+static const Timer mending = {
+    .name = "take-back-batches", .every_s = 60, .run = mend, .due = timer_due_in_an_hour};
+
 void tenant_timers_start(Tenant *tenant)
 {
     const Gateway *gateway = tenant->app->gateway;
@@ -463,6 +479,7 @@ void tenant_timers_start(Tenant *tenant)
     }
     Json *changes = state->timers.len ? json_parse_stored(state->timers) : NULL;
     jobs_timers_clear(scheduler, tenant->id);
+    jobs_timer(scheduler, tenant->id, &mending);
     for (size_t i = 0; i < gateway->module_count; i++) {
         const Timer *timer = gateway->modules[i]->timers;
         for (int n = 0; module_set_has(&state->modules, i) && timer && timer->name; timer++, n++) {

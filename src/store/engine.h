@@ -151,7 +151,9 @@ struct TxExtra {
     struct OwnDerived *own_derived;
     struct PendingEvent *first_event, *last_event;
     size_t write_count;
-    bool has_used_cache; // and then: as of this generation
+    bool notes_changes;     // of records, for who may have to take them back
+    struct Change *changes; // the last one first
+    bool has_used_cache;    // and then: as of this generation
     uint64_t used_generation;
     TxExtra *next_free;
 };
@@ -194,6 +196,11 @@ Err *invalid_id(const Collection *of, Str id);
 enum { ROW_VALUES_MAX = COLUMNS_MAX + 4 };
 void row_values(const Shape *shape, const Json *doc, Str text, Arg *out);
 WARN_UNUSED Err *row_insert(Tx *tx, const Shape *shape, Arg *values);
+// Stores the record as it was once, `now` being what it is; NULL: it is gone.
+WARN_UNUSED Err *record_put_back(Tx *tx, const Collection *of, const Json *now, Json *before);
+// After each change of a record, for the notes of turns.c.
+void change_note(Tx *tx, const Shape *shape, const Json *before, const Json *now);
+WARN_UNUSED Err *turns_table_make(Tx *tx);
 // The error that deleting the record would give.
 WARN_UNUSED Err *record_may_go(Tx *tx, const Collection *of, const Known *record);
 // Deletes the record with this text.

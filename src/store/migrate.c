@@ -104,7 +104,8 @@ static Err *own_tables_make(Tx *tx)
             "key %s not null, event_id %s not null, user_id %s not null, at %s not null, "
             "body %s not null)",
             dialect->serial_key_once, text, text, text, text, text, integer, text);
-    return ddl(tx, &sql);
+    TRY(ddl(tx, &sql));
+    return turns_table_make(tx);
 }
 
 // ---------------------------------------------------------------------------------------------

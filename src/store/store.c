@@ -40,6 +40,7 @@ void store_close(Store *store)
     slots_clear(&store->slots);
     for (size_t i = 0; i < store->db_count; i++) {
         pthread_mutex_destroy(&store->dbs[i]->slots.lock);
+        pthread_mutex_destroy(&store->dbs[i]->turns_lock);
     }
     pthread_mutex_destroy(&store->slots.lock);
     pthread_mutex_destroy(&store->lock);
@@ -121,6 +122,7 @@ static Err *db_open_locked(Store *store, Str name, bool create, Db **out)
         return err;
     }
     slots_init(&db->slots);
+    pthread_mutex_init(&db->turns_lock, NULL);
     db_list_add(store, db);
     *out = db;
     return NULL;

@@ -430,6 +430,17 @@ WARN_UNUSED Err *tx_delete(Tx *tx, const Collection *of, Str id);
 WARN_UNUSED Err *db_delete_query(Db *db, const TxOptions *writer, const Collection *of, Str cql,
                                  int64_t *n);
 
+// Writes records 0 to n - 1 in turns, each a transaction in which `write` writes those from `from`
+// to `to` - 1; others write in between. All stays or nothing: an error takes back what the turns
+// before have written, but for records that others have changed or refer to meanwhile. While it
+// runs others may see a part of it. Up to 50 records are one transaction.
+WARN_UNUSED Err *db_write_in_turns(Db *db, const TxOptions *options, size_t n,
+                                   Err *(*write)(Tx *tx, size_t from, size_t to, void *context),
+                                   void *context);
+// Takes back what a process that is gone broke off. After db_migrate, and from time to time where
+// other processes may have died.
+WARN_UNUSED Err *db_mend(Db *db);
+
 // Many records as they are, for loading: no hooks, no checks of shape and references, no event.
 // What they bring of metadata and _version is kept, what they lack is made. The caller makes them,
 // a thread of ours writes them.

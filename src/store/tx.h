@@ -119,6 +119,7 @@ struct Db {
     _Atomic bool is_gone;        // dropped; made again by db_open with `create`
     _Atomic int64_t used_ns;     // when its last transaction ended
     atomic_size_t cached_bytes;  // of the values made of its records
+    pthread_mutex_t turns_lock;  // of turns.c: one change of many records at a time
     _Atomic int64_t shaped_ns;   // when this process heard last that tables changed
     Slots slots;
 };

@@ -238,6 +238,7 @@ static Err *insert_checked(Tx *tx, const Shape *shape, Json *doc)
     TRY(row_insert(tx, shape, values));
     TRY(words_change(tx, shape, NULL, doc, 0));
     note_write(tx, shape);
+    change_note(tx, shape, NULL, doc);
     known_put(tx, of, json_str(doc, "id"), 0, text);
     TRY(event_write(tx, of, "CREATED", NULL, doc));
     return of->after_write ? of->after_write(tx, NULL, doc) : NULL;
@@ -315,6 +316,7 @@ static Err *update_checked(Tx *tx, const Shape *shape, const Json *old, Json *do
     TRY(row_update(tx, shape, old, doc, text));
     TRY(words_change(tx, shape, old, doc, pk));
     note_write(tx, shape);
+    change_note(tx, shape, old, doc);
     known_put(tx, of, json_str(doc, "id"), pk, text);
     TRY(event_write(tx, of, "UPDATED", old, doc));
     return of->after_write ? of->after_write(tx, old, doc) : NULL;
@@ -341,6 +343,26 @@ Err *tx_change(Tx *tx, const Collection *of, const Json *old, Json *doc)
     const Known *known = known_get(tx, of, json_str(old, "id"));
 
     return update_checked(tx, shape_of(of), old, doc, known ? known->pk : 0);
+}
+
+// Without hooks and checks: it stood so before, and what they changed is put back by itself.
+Err *record_put_back(Tx *tx, const Collection *of, const Json *now, Json *before)
+{
+    const Shape *shape = shape_of(of);
+    METER_AT(shape->meter);
+    Str text = json_text(before);
+    Arg values[ROW_VALUES_MAX];
+
+    if (now) {
+        TRY(row_update(tx, shape, now, before, text));
+    } else {
+        row_values(shape, before, text, values);
+        TRY(row_insert(tx, shape, values));
+    }
+    TRY(words_change(tx, shape, now, before, 0));
+    note_write(tx, shape);
+    known_put(tx, of, json_str(before, "id"), 0, text);
+    return event_write(tx, of, now ? "UPDATED" : "CREATED", now, before);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -383,6 +405,7 @@ Err *record_delete(Tx *tx, const Collection *of, const Known *record)
     TRY(words_change(tx, shape, old, NULL, record->pk));
     TRY(sql_exec(tx, shape->sql_delete, ARGS(A_TEXT(id)), NULL, &on));
     note_write(tx, shape);
+    change_note(tx, shape, old, NULL);
     known_drop(tx, of, id);
     TRY(event_write(tx, of, "DELETED", old, NULL));
     return of->after_write ? of->after_write(tx, old, NULL) : NULL;

@@ -345,6 +345,48 @@ def test_a_batch_is_stored_whole_or_not_at_all(library, stock):
     library.post(path, {"items": good[:1]}).expect(422)
 
 
+def test_a_large_batch_is_stored_whole_or_not_at_all(library, stock):
+    """It is written in turns."""
+    holdings = stock.holdings()
+    items = [stock.item_body(holdings, id=new_id()) for _ in range(130)]
+    path = "/item-storage/batch/synchronous"
+    of_them = {"query": f"holdingsRecordId=={holdings['id']} sortby order", "limit": 200}
+    bad = stock.item_body({"id": new_id()}, id=new_id())
+    library.post(path, {"items": items + [bad]}).expect(422)
+    assert library.get("/item-storage/items", **of_them).expect(200)["items"] == []
+    library.post(path, {"items": items}).expect(201)
+    stored = library.get("/item-storage/items", **of_them).expect(200)["items"]
+    assert [one["id"] for one in stored] == [one["id"] for one in items]
+    assert [one["order"] for one in stored] == list(range(1, 131))
+    assert len({one["hrid"] for one in stored}) == 130
+
+    path += "?upsert=true"
+    changed = [{**one, "copyNumber": "2"} for one in stored]
+    stale = {**changed[-1], "_version": "7"}
+    library.post(path, {"items": changed[:-1] + [stale]}).expect(409)
+    assert library.get("/item-storage/items", **of_them).expect(200)["items"] == stored
+    library.post(path, {"items": changed}).expect(201)
+    after = library.get("/item-storage/items", **of_them).expect(200)["items"]
+    assert {(one["copyNumber"], one["_version"]) for one in after} == {("2", 2)}
+
+
+def test_items_moved_by_a_failed_batch_of_holdings_are_back(library, stock):
+    """What changes with a record is taken back with it."""
+    holdings = stock.holdings()
+    item = stock.item(holdings)
+    path = "/holdings-storage/batch/synchronous?upsert=true"
+    other = {"instanceId": holdings["instanceId"], "sourceId": FOLIO_SOURCE,
+             "permanentLocationId": stock.main}
+    others = [{**other, "id": new_id()} for _ in range(60)]
+    moved = {**holdings, "permanentLocationId": stock.annex}
+    bad = {**other, "instanceId": new_id()}
+    library.post(path, {"holdingsRecords": [moved] + others + [bad]}).expect(422)
+    assert get_item(library, item) == item
+    library.get("/holdings-storage/holdings/" + others[0]["id"]).expect(404)
+    library.post(path, {"holdingsRecords": [moved] + others}).expect(201)
+    assert get_item(library, item)["effectiveLocationId"] == stock.annex
+
+
 def test_an_upserting_batch_compares_versions(library, stock):
     item = stock.item(status={"name": "Available"})
     path = "/item-storage/batch/synchronous?upsert=true"

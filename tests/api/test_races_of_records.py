@@ -203,9 +203,10 @@ def test_batches_in_opposite_order_do_not_stand_in_each_others_way(world):
     assert {one["_version"] for one in stored} == {2}
 
 
-def test_a_new_batch_comes_once_whatever_its_order(world):
+@pytest.mark.parametrize("size", [6, 120])  # in one turn, in several
+def test_a_new_batch_comes_once_whatever_its_order(world, size):
     holding = new_holding(world)[1]
-    records = [item_body(world, holding=holding) for _ in range(6)]
+    records = [item_body(world, holding=holding) for _ in range(size)]
     answers = at_once([lambda r=r: world.api.post("/item-storage/batch/synchronous", {"items": r})
                        for r in (records, records[::-1], records, records[::-1])])
     assert statuses(answers) == {201: 1, 422: 3}, [a.text for a in answers]

@@ -4,9 +4,11 @@ import random
 import shutil
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
+import requests
 
 from desk import ROUNDS, Desk, program
 
@@ -36,6 +38,27 @@ def test_a_server_killed_again_and_again_comes_back(desk, load):
         for item, status in work.confirmed.items():
             if status == "Checked out" or item in work.unknown:
                 desk.check_in(item)
+
+
+def test_a_batch_in_the_middle_of_which_the_server_was_killed_is_not_there(desk):
+    kind = desk.get("/instance-types", limit=1)["instanceTypes"][0]["id"]
+    before = desk.get("/instance-storage/instances", limit=0)["totalRecords"]
+    records = [{"title": f"Batch {number}", "source": "FOLIO", "instanceTypeId": kind}
+               for number in range(10000)]
+    posting = threading.Thread(target=post_and_forget, args=(desk, records))
+    posting.start()
+    while not desk.get("/instance-storage/instances", limit=1, query='title="batch"')["instances"]:
+        pass
+    desk.kill()
+    posting.join()
+    desk.start().log_in()
+    assert desk.get("/instance-storage/instances", limit=0)["totalRecords"] == before
+    desk.must_be_whole()
+
+
+def post_and_forget(desk, records):
+    with pytest.raises(requests.exceptions.RequestException):
+        desk.post("/instance-storage/batch/synchronous", {"instances": records})
 
 
 def test_a_server_killed_while_it_makes_its_first_library_serves_again(prepared, tmp_path):

@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+import requests
 
 from site_of_nodes import (RECOVERY_S, Desk, Load, Nginx, Proxy, Titles, must_be_whole, octavo,
                            postgres)
@@ -31,6 +32,31 @@ def test_a_killed_node_takes_nothing_along(desk):
     load.stop().must_be_kept(desk)
     # Whoever was connected to the living one noticed nothing.
     assert load.refused == {}
+
+
+def test_the_half_batch_of_a_killed_node_is_taken_back_by_another(cluster, database, desk):
+    titles = "select count(*) from octavo_diku.instance"
+    before = int(cluster.sql(titles, database))
+    posting = threading.Thread(target=post_and_forget, args=(desk, batch(desk, 5000)))
+    posting.start()
+    octavo.wait_until(lambda: int(cluster.sql(titles, database)) > before, 30)
+    desk.nodes[0].kill()
+    posting.join()
+    assert int(cluster.sql("select count(*) from octavo_diku.octavo_turn", database)) > 0
+    other = desk.beside(desk.nodes[1].url)
+    assert other.post("/instance-storage/batch/synchronous", batch(desk, 60)).status_code == 201
+    assert int(cluster.sql(titles, database)) == before + 60
+
+
+def batch(desk, size):
+    kind = desk.beside(desk.nodes[1].url).get("/instance-types", limit=1)["instanceTypes"][0]["id"]
+    return {"instances": [{"title": f"Batch {number}", "source": "FOLIO", "instanceTypeId": kind}
+                          for number in range(size)]}
+
+
+def post_and_forget(desk, records):
+    with pytest.raises(requests.exceptions.RequestException):
+        desk.post("/instance-storage/batch/synchronous", records)
 
 
 def test_behind_nginx_a_killed_node_leaves_nothing_stored_twice(cluster, database, desk, inputs):

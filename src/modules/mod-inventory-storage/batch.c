@@ -1,7 +1,8 @@
-// Synchronous batches: many instances, holdings records or items in one transaction.
+// Synchronous batches: many instances, holdings records or items, all of them or none.
 //
-// What can be checked without the database is checked before the transaction begins, what the
-// records refer to is read in few statements at its beginning. Source: spec/inventory.md 1.7.
+// What can be checked without the database is checked first. The records are written in turns, so
+// that no desk waits for thousands of them; what those of a turn refer to is read in few statements
+// at its beginning. Source: spec/inventory.md 1.7.
 #include "modules/mod-inventory-storage/storage.h"
 
 enum { BATCH_MAX = 10000 };
@@ -15,6 +16,16 @@ typedef struct {
     Json **docs;
     size_t len;
 } Batch;
+
+// Those of one turn.
+static Batch part_of(const Batch *all, size_t from, size_t to)
+{
+    Batch part = *all;
+
+    part.docs += from;
+    part.len = to - from;
+    return part;
+}
 
 // ---------------------------------------------------------------------------------------------
 // Before the transaction
@@ -57,9 +68,9 @@ static Err *suppression_is_allowed(const Req *req)
 }
 
 // ---------------------------------------------------------------------------------------------
-// In the transaction
+// In a turn
 
-// Highest position given in this batch, per holdings record.
+// Highest position given in this turn, per holdings record.
 typedef struct {
     Str holdings_id;
     int64_t last;
@@ -176,9 +187,8 @@ static Err *as_errors(Err *err)
     return out;
 }
 
-static Err *batch_write(Tx *tx, void *context)
+static Err *part_write(Tx *tx, const Batch *batch)
 {
-    Batch *batch = context;
     bool *exists = NEW_ARRAY(bool, batch->len + 1);
 
     if (batch->upserts) {
@@ -203,6 +213,13 @@ static Err *batch_write(Tx *tx, void *context)
     return err ? as_errors(err) : NULL;
 }
 
+static Err *batch_write(Tx *tx, size_t from, size_t to, void *context)
+{
+    Batch part = part_of(context, from, to);
+
+    return part_write(tx, &part);
+}
+
 static Err *batch_run(Req *req, Batch *batch)
 {
     Json *body = NULL;
@@ -215,7 +232,7 @@ static Err *batch_run(Req *req, Batch *batch)
     batch->list_key = batch->of->list_key;
     TRY(req_body_object(req, &body));
     TRY(docs_take(batch, json_get(body, batch->list_key)));
-    TRY(tx_run(tenant_db(req->tenant), &options, batch_write, batch));
+    TRY(db_write_in_turns(tenant_db(req->tenant), &options, batch->len, batch_write, batch));
     return reply_empty(req, 201);
 }
 
