@@ -21,11 +21,13 @@ typedef struct {
     // Operator "phrase", "all", "any" over folded words; a prefix word ends in '*'.
     Str (*words_query)(const char *column, int operator_, const Str *words, const bool *is_prefix,
                        size_t n);
-    // Behind a table's name: makes the database walk this index and test each row, where its own
-    // plan would sort all matches; nothing for a database that knows better.
+    // A planner that does not look at the data is led by `walk_index`, behind a table's name: the
+    // database walks this index and tests each row. `sorts`: it would sort for this statement.
     void (*walk_index)(Buf *sql, const char *index);
-    // True if the database would sort for this statement; NULL where walk_index does nothing.
     Err *(*sorts)(Tx *tx, const char *sql, Args args, bool *out);
+    // One that goes by statistics, by subqueries: this at the end of one makes it find the rows of
+    // that one first. NULL: it is of the other kind.
+    const char *fence;
     // Condition: the column holds a text that an index could not take whole, cut to
     // KEY_BYTES_MAX; NULL: indexes take texts of any length.
     void (*is_cut)(Buf *sql, const char *column);
@@ -82,6 +84,9 @@ bool tx_keeps_references(const Tx *tx);
 const Dialect *tx_dialect(const Tx *tx);
 bool tx_writes(const Tx *tx);
 bool tx_locks_rows(const Tx *tx); // others may write beside it
+// Whether the statements that come next are planned for their values each time, or may be once for
+// all values: where one finds half of the table and another one nearly nothing.
+void tx_plan_anew(Tx *tx, bool does);
 // The query whose statements come next, for statistics; at == NULL: none.
 void tx_note_query(Tx *tx, Str cql);
 void tx_note_states(Tx *tx); // the transaction changed what octavo_table says

@@ -49,6 +49,8 @@ const Field *field_by_column(const Collection *of, Str column);
 // The field a query means by this name, or NULL.
 const Field *field_by_cql_name(const Collection *of, Str name);
 bool field_has_column(const Field *field);
+// Each value stands in many records.
+bool field_is_coarse(const Field *field);
 bool same_table(const Collection *a, const Collection *b);
 // Other processes may keep it, or what is made of it, in memory.
 bool is_kept_elsewhere(const Collection *of);

@@ -42,7 +42,8 @@ struct List {
     int64_t given;     // records handed out
     bool is_counted;   // total is exact
     bool is_estimated; // total is what there is to say
-    bool walks;        // the sort's index, see Plan
+    Way way;
+    int64_t steps_max; // of a walk, where the database keeps to that; else 0
 
     // The chunk in memory.
     Buf bytes;
@@ -161,28 +162,11 @@ static Err *chunk_decorate(List *list, Tx *tx)
 
 static const char *select_sql(const List *list, const char *what, Str condition)
 {
-    Buf sql = buf_new(arena_current(), SQL_MAX);
-
-    buf_fmt(&sql, "select %s from \"%s\"", what, list->of->table);
-    if (list->walks) {
-        list->dialect->walk_index(&sql, list->plan.walk_index);
-    }
-    if (list->plan.where.at) {
-        buf_add_z(&sql, " where ");
-        buf_add(&sql, list->plan.where);
-    }
-    if (condition.at) {
-        buf_add_z(&sql, list->plan.where.at ? " and " : " where ");
-        buf_add(&sql, condition);
-    }
-    buf_add_z(&sql, " order by ");
-    buf_add(&sql, list->plan.order_by);
-    buf_fmt(&sql, " limit $%zu offset $%zu", list->plan.args.len + 1, list->plan.args.len + 2);
-    return str_z(buf_str(&sql));
+    return plan_sql(&list->plan, list->dialect, list->way, what, condition);
 }
 
-// The query's arguments and two more.
-static Args with_page(const List *list, int64_t limit, int64_t offset, Str id)
+// The query's arguments, and two or three more.
+static Args with_page(const List *list, int64_t limit, int64_t offset, Arg last)
 {
     size_t n = list->plan.args.len;
     Arg *args = NEW_ARRAY(Arg, n + 3);
@@ -192,10 +176,8 @@ static Args with_page(const List *list, int64_t limit, int64_t offset, Str id)
     }
     args[n++] = A_INT(limit);
     args[n++] = A_INT(offset);
-    if (id.at) {
-        args[n++] = A_TEXT(id);
-    }
-    return (Args){args, n};
+    args[n] = last;
+    return (Args){args, n + (last.kind != ARG_NULL)};
 }
 
 // When the texts get many, the rest of the chunk is only noted.
@@ -239,9 +221,10 @@ static Err *chunk_by_id(List *list, Tx *tx)
     Str condition = str_fmt("id > $%zu", list->plan.args.len + 3);
 
     chunk_start(list);
-    Err *err = sql_rows(tx, select_sql(list, "pk, id, doc", condition),
-                        with_page(list, left < CHUNK_ROWS ? left : CHUNK_ROWS, 0, list->last_id),
-                        take_by_id, list);
+    Err *err =
+        sql_rows(tx, select_sql(list, "pk, id, doc", condition),
+                 with_page(list, left < CHUNK_ROWS ? left : CHUNK_ROWS, 0, A_TEXT(list->last_id)),
+                 take_by_id, list);
     if (err && err->status != 0) {
         return err;
     }
@@ -325,16 +308,18 @@ static Err *chunk_by_pk(List *list, Tx *tx)
 static Err *first_chunk(List *list, Tx *tx)
 {
     int64_t want = list->limit < CHUNK_ROWS ? list->limit : CHUNK_ROWS;
+    Arg steps = list->steps_max ? A_INT(list->steps_max) : A_NULL;
 
     // Sorting carries no documents over what is skipped.
-    if (list->offset && !list->walks && (list->plan.has_filter || list->plan.key_count > 1)) {
+    if (list->offset && list->way != WALKING &&
+        (list->plan.has_filter || list->plan.key_count > 1)) {
         TRY(sql_walk(tx, select_sql(list, "pk", (Str){0}),
-                     with_page(list, list->limit, list->offset, (Str){0}), take_pk, list));
+                     with_page(list, list->limit, list->offset, A_NULL), take_pk, list));
         return list->pk_count ? chunk_by_pk(list, tx) : NULL;
     }
     chunk_start(list);
     TRY(sql_rows(tx, select_sql(list, "pk, id, doc", (Str){0}),
-                 with_page(list, want, list->offset, (Str){0}), take_first, list));
+                 with_page(list, want, list->offset, steps), take_first, list));
     int64_t read = (int64_t)list->slot_count + list->pk_count;
     if (read < CHUNK_ROWS || list->limit <= CHUNK_ROWS) {
         return NULL;
@@ -344,8 +329,27 @@ static Err *first_chunk(List *list, Tx *tx)
         return NULL;
     }
     return sql_walk(tx, select_sql(list, "pk", (Str){0}),
-                    with_page(list, list->limit - CHUNK_ROWS, list->offset + CHUNK_ROWS, (Str){0}),
+                    with_page(list, list->limit - CHUNK_ROWS, list->offset + CHUNK_ROWS, A_NULL),
                     take_pk, list);
+}
+
+// A walk that went as far as collecting would have cost, and the page is not full: the matches
+// stand farther along.
+static Err *first_chunk_surely(List *list, Tx *tx)
+{
+    if (list->is_counted && list->total <= list->offset) {
+        return NULL;
+    }
+    TRY(first_chunk(list, tx));
+    int64_t read = (int64_t)list->slot_count + list->pk_count;
+    if (!list->steps_max || read == list->limit || list->steps_max >= list->table_size) {
+        return NULL;
+    }
+    list->pks = list->last_pks = NULL;
+    list->pk_count = 0;
+    list->steps_max = 0;
+    list->way = COLLECTING;
+    return first_chunk(list, tx);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -364,20 +368,46 @@ static Err *list_count_capped(List *list, Tx *tx)
 }
 
 // Many matches, few wanted: on the way along the index the page is full before as many records were
-// looked at as would have to be sorted. Not where an index gives the matches in order already.
-static Err *choose_walk(List *list, Tx *tx)
+// looked at as would have to be sorted. Where a walk ends after that many, and the number of
+// matches is only estimated, trying costs no more than collecting them.
+static bool walk_is_short(const List *list)
 {
-    if (!list->plan.walk_index || !list->dialect->sorts || list->limit > CHUNK_ROWS) {
+    double total = list->total ? (double)list->total : 1;
+    double wanted = (double)list->offset + (double)list->limit;
+    bool may_try = list->is_estimated && list->dialect->fence;
+
+    return may_try ? wanted <= total : wanted * (double)list->table_size / total < total;
+}
+
+// Not where an index gives the matches in order already.
+static Err *choose_way(List *list, Tx *tx)
+{
+    const Plan *plan = &list->plan;
+    const Dialect *dialect = list->dialect;
+    bool is_page = list->limit <= CHUNK_ROWS, sorts = false;
+
+    if (!plan->walk_index || (!is_page && !dialect->fence)) {
+        return NULL;
+    }
+    list->way = COLLECTING;
+    if (plan->finds_few) {
         return NULL;
     }
     TRY(list_count_capped(list, tx));
-    double steps = (double)(list->offset + list->limit) * (double)list->table_size /
-                   (double)(list->total ? list->total : 1);
-    if (!list->is_estimated || steps >= (double)list->total) {
+    if (!walk_is_short(list)) {
         return NULL;
     }
-    Args args = with_page(list, list->limit, list->offset, (Str){0});
-    return list->dialect->sorts(tx, select_sql(list, "pk, id, doc", (Str){0}), args, &list->walks);
+    list->way = FREELY;
+    if (dialect->fence && is_page && !plan->walks_part) {
+        list->way = WALKING;
+        list->steps_max = list->total;
+    }
+    if (!dialect->fence && list->is_estimated) {
+        Args args = with_page(list, list->limit, list->offset, A_NULL);
+        TRY(dialect->sorts(tx, select_sql(list, "pk, id, doc", (Str){0}), args, &sorts));
+        list->way = sorts ? WALKING : FREELY;
+    }
+    return NULL;
 }
 
 // Only when the page does not tell by itself that it is the last one.
@@ -469,7 +499,7 @@ static Err *choose_scan(List *list, Tx *tx, bool *scans)
     if (last_pk <= SORTS_WHOLE_MAX) {
         return NULL;
     }
-    Args args = with_page(list, list->limit, list->offset, (Str){0});
+    Args args = with_page(list, list->limit, list->offset, A_NULL);
     return list->dialect->sorts(tx, select_sql(list, "pk", (Str){0}), args, scans);
 }
 
@@ -490,15 +520,17 @@ static Err *list_start(Tx *tx, const Collection *of, const ListRequest *request,
         .is_decorated = is_decorated,
     };
     TRY(query_plan(tx, of, request, &list->plan));
+    tx_plan_anew(tx, list->plan.has_filter && !list->plan.finds_few);
     bool scans = false;
     TRY(choose_scan(list, tx, &scans));
     if (scans) {
         TRY(list_scan(list, tx));
     } else if (list->limit) {
-        TRY(choose_walk(list, tx));
-        TRY(first_chunk(list, tx));
+        TRY(choose_way(list, tx));
+        TRY(first_chunk_surely(list, tx));
     }
     TRY(list_count(list, tx));
+    tx_plan_anew(tx, false);
     TRY(chunk_decorate(list, tx));
     *out = list;
     return NULL;

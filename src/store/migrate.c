@@ -188,11 +188,6 @@ static void index_add(Index *out, size_t *n, Str name, Str sql)
     *n += 1;
 }
 
-static bool is_coarse(const Field *field)
-{
-    return field->flags & (COARSE | FLAG) || (field->references && field->references->is_cached);
-}
-
 // An index for queries holds the id too: rows of one value come in order of id, so that a page of
 // them is read without sorting. Nobody sorts by ids of other records or by flags, so that absent
 // ones need no place in it. A reference without INDEX serves the check of deletes only.
@@ -221,7 +216,7 @@ static size_t indexes_wanted(const Shape *shape, Index *out)
                               flags & (UUID | FLAG | SPARSE)
                                   ? str_z(str_fmt(" where \"%s\" is not null", column))
                                   : ""));
-            out[n - 1].is_coarse = is_coarse(shape->columns[i]);
+            out[n - 1].is_coarse = field_is_coarse(shape->columns[i]);
         } else if (shape->columns[i]->references) {
             Str name = str_fmt("%s_%s_ref", table, column);
             index_add(out, &n, name,

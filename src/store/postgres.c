@@ -404,11 +404,6 @@ static Str ids_value(const Str *ids, size_t n)
     return buf_str(&out);
 }
 
-static void walk_index(Buf *sql, const char *index)
-{
-    (void)sql, (void)index; // the planner has statistics
-}
-
 // A B-tree takes entries of up to 2,704 bytes.
 static void is_cut(Buf *sql, const char *column)
 {
@@ -467,7 +462,7 @@ const Backend backend_postgres = {
             .is_cut = is_cut,
             .words = pg_words_match,
             .words_query = pg_words_query,
-            .walk_index = walk_index,
+            .fence = "offset 0",
             .seldom = "",
             .lock_row = " for no key update",
             .lock_end = " for update",

@@ -122,6 +122,8 @@ PgStmt *pg_stmt_get(PgConn *conn, const char *sql, bool *is_new, char forgotten[
 // The server does not have it; nothing happens if it was forgotten already.
 void pg_stmt_drop(PgConn *conn, uint64_t hash, const char *name);
 void pg_stmt_drop_all(PgConn *conn);
+// Which $1, $2 ... its text has: the planner of queries may leave some out.
+void pg_stmt_params(PgStmt *stmt);
 
 // ---------------------------------------------------------------------------------------------
 // Pipeline (postgres_pipeline.c): messages are sent without waiting, answers come in order
@@ -129,6 +131,8 @@ void pg_stmt_drop_all(PgConn *conn);
 void pg_send_control(PgConn *conn, const char *sql);
 void pg_send_statement(PgConn *conn, SentKind kind, const char *sql, Args args,
                        const OnViolation *on);
+// A read that the server plans for these values and forgets (tx_plan_anew).
+void pg_send_once(PgConn *conn, const char *sql, Args args);
 // Its rows come to *result when answers are taken; the caller clears them.
 void pg_send_asked(PgConn *conn, const char *sql, Args args, PGresult **result);
 void pg_send_sync(PgConn *conn);

@@ -66,6 +66,8 @@ static const char SETTINGS[] =
     "set client_encoding = 'UTF8'; set standard_conforming_strings = on; set datestyle = 'ISO'; "
     "set client_min_messages = warning; set jit = off; set extra_float_digits = 1; "
     "set cursor_tuple_fraction = 1; "
+    // Estimates of how many match are made from where the first ones stand.
+    "set synchronize_seqscans = off; "
     "set idle_in_transaction_session_timeout = '20s'; "
     "set search_path = pg_catalog; "
     // A server that crashed, or a standby that was promoted, may give an id again that was given to

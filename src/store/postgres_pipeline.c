@@ -84,14 +84,35 @@ static const char *param_text(const Arg *arg)
 
 // Types are the server's to find out from where a parameter stands; only one that stands nowhere
 // needs a name.
-static void prepare_send(PgConn *conn, PgStmt *stmt)
+static const Oid *param_types(const PgStmt *stmt)
 {
     Oid *types = arena_alloc_array(scratch_arena(), (size_t)stmt->param_count + 1, sizeof *types);
 
     for (int i = 0; i < stmt->param_count && i < 64; i++) {
         types[i] = stmt->used_params >> i & 1 ? 0 : TEXT_OID;
     }
-    sent_check(conn, PQsendPrepare(conn->pg, stmt->name, stmt->sql.at, stmt->param_count, types));
+    return types;
+}
+
+static const char **param_values(PgConn *conn, const PgStmt *stmt, Args args)
+{
+    size_t n = (size_t)stmt->param_count;
+
+    if (n > args.len || n > PARAMS_MAX) {
+        die("$%zu has no value: %s", n, stmt->sql.at);
+    }
+    const char **values = arena_alloc_array(scratch_arena(), n + 1, sizeof *values);
+    for (size_t i = 0; i < n; i++) {
+        values[i] = param_text(&args.at[i]);
+        conn->sent_bytes += args.at[i].text.len;
+    }
+    return values;
+}
+
+static void prepare_send(PgConn *conn, PgStmt *stmt)
+{
+    sent_check(conn, PQsendPrepare(conn->pg, stmt->name, stmt->sql.at, stmt->param_count,
+                                   param_types(stmt)));
     Sent *sent = sent_add(conn, SENT_PREPARE, stmt->sql.at, NULL);
     memcpy(sent->name, stmt->name, sizeof sent->name);
     sent->hash = stmt->hash;
@@ -125,23 +146,30 @@ void pg_send_statement(PgConn *conn, SentKind kind, const char *sql, Args args,
     if (forgotten[0]) {
         pg_send_control(conn, str_fmt("deallocate %s", forgotten).at);
     }
-    if ((size_t)stmt->param_count > args.len || stmt->param_count > PARAMS_MAX) {
-        die("$%d has no value: %s", stmt->param_count, sql);
-    }
     ArenaMark mark = arena_mark(scratch_arena());
     if (is_new) {
         prepare_send(conn, stmt);
     }
-    const char **values =
-        arena_alloc_array(scratch_arena(), (size_t)stmt->param_count + 1, sizeof *values);
-    for (int i = 0; i < stmt->param_count; i++) {
-        values[i] = param_text(&args.at[i]);
-        conn->sent_bytes += args.at[i].text.len;
-    }
-    sent_check(conn,
-               PQsendQueryPrepared(conn->pg, stmt->name, stmt->param_count, values, NULL, NULL, 0));
+    sent_check(conn, PQsendQueryPrepared(conn->pg, stmt->name, stmt->param_count,
+                                         param_values(conn, stmt, args), NULL, NULL, 0));
     arena_release(scratch_arena(), mark);
     sent_add(conn, kind, sql, on);
+}
+
+void pg_send_once(PgConn *conn, const char *sql, Args args)
+{
+    PgStmt stmt = {.sql = str_of(sql)};
+
+    if (conn->is_bad) {
+        return;
+    }
+    statement_log(sql, args);
+    pg_stmt_params(&stmt);
+    ArenaMark mark = arena_mark(scratch_arena());
+    sent_check(conn, PQsendQueryParams(conn->pg, sql, stmt.param_count, param_types(&stmt),
+                                       param_values(conn, &stmt, args), NULL, NULL, 0));
+    arena_release(scratch_arena(), mark);
+    sent_add(conn, SENT_READ, sql, NULL);
 }
 
 void pg_send_asked(PgConn *conn, const char *sql, Args args, PGresult **result)

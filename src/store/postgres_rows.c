@@ -59,7 +59,11 @@ Err *pg_rows(Tx *tx, const char *sql, Args args, Err *(*each)(const Row *, void 
     TRY(pg_tx_start(tx));
     tx->has_changed = tx->has_changed || !is_read(sql);
     tx->has_pending = tx->has_changed; // the commit is a round trip
-    pg_send_statement(tx->conn, SENT_READ, sql, args, NULL);
+    if (tx->plans_anew) {
+        pg_send_once(tx->conn, sql, args);
+    } else {
+        pg_send_statement(tx->conn, SENT_READ, sql, args, NULL);
+    }
     TRY(pg_tx_receive(tx, &result));
     Err *err = rows_walk(tx, result, each, context);
     statement_count(tx, sql, begun, PQntuples(result));

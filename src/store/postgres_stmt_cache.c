@@ -22,8 +22,7 @@ static void list_push(PgConn *conn, PgStmt *stmt)
     conn->newest = stmt;
 }
 
-// Which $1, $2 ... the text has: the planner of queries may leave some out.
-static void params_find(PgStmt *stmt)
+void pg_stmt_params(PgStmt *stmt)
 {
     for (size_t i = 0; i + 1 < stmt->sql.len; i++) {
         int n = stmt->sql.at[i] == '$' ? atoi(stmt->sql.at + i + 1) : 0;
@@ -47,7 +46,7 @@ static PgStmt *stmt_new(PgConn *conn, Str sql, uint64_t hash)
     stmt->hash = hash;
     stmt->db = conn->db;
     snprintf(stmt->name, sizeof stmt->name, "s%u", ++conn->statement_number);
-    params_find(stmt);
+    pg_stmt_params(stmt);
     return stmt;
 }
 

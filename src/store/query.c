@@ -256,6 +256,7 @@ static Node *values_node(Planner *planner, const Field *field, const StrList *va
         const Dialect *dialect = tx_dialect(planner->tx);
         int n = planner_add(planner, A_TEXT(dialect->ids(values->at, values->len)));
         dialect->ids_in(&sql, column, n);
+        planner->has_range = planner->has_range || field;
     }
     return node_sql(buf_str(&sql));
 }
@@ -421,24 +422,6 @@ static Str shape_text(const CqlQuery *query)
     return buf_str(&out);
 }
 
-static void plan_walk(Plan *plan, bool has_range)
-{
-    const SortKey *first = plan->key_count ? &plan->keys[0] : NULL;
-
-    if (!plan->has_filter || !plan->is_exact || !plan->sorts_in_sql) {
-        return;
-    }
-    if (!first || (first->column && strcmp(first->column, "id") == 0)) {
-        // The records of one value come in order of id by themselves.
-        plan->walk_index = has_range ? str_fmt("%s_id_key", plan->of->table).at : NULL;
-    } else if (first->field && first->field->flags & UNIQUE) {
-        plan->walk_index = unique_field_name(plan->of, first->field).at;
-    } else if (first->field && first->field->flags & INDEX &&
-               !(first->field->flags & (UUID | FLAG | SPARSE))) {
-        plan->walk_index = str_fmt("%s_%s_idx", plan->of->table, first->column).at;
-    }
-}
-
 static Err *parse_query(const Collection *of, Str text, CqlQuery *out)
 {
     CqlQuery sorted;
@@ -484,6 +467,6 @@ Err *query_plan(Tx *tx, const Collection *of, const ListRequest *request, Plan *
     out->args = (Args){planner.args, planner.arg_count};
     out->shape = shape_text(&query);
     out->has_words = planner.has_words;
-    plan_walk(out, planner.has_range);
+    plan_walk(out, &query, planner.has_range);
     return NULL;
 }

@@ -63,7 +63,8 @@ typedef struct {
     Arg *args;
     size_t arg_count, arg_cap;
     int depth, or_depth; // of operators; of those among them that are "or"
-    bool has_words, has_range;
+    bool has_words;
+    bool has_range;              // in no order of id: the records of several values
     const Collection *cut_asked; // whether some of its columns hold cut texts:
     bool has_cut;
 } Planner;
@@ -84,7 +85,9 @@ typedef struct {
     // Where many records match, walking this index in order and testing each record finds a page
     // sooner than sorting all matches; NULL: none.
     const char *walk_index;
-    Str shape; // for the log: fields and relations, no terms
+    bool walks_part; // all matches stand in a part of it
+    bool finds_few;  // a condition leaves few records, however large the table
+    Str shape;       // for the log: fields and relations, no terms
 } Plan;
 
 // Further condition of the caller: its $1.. keep their numbers.
@@ -99,6 +102,21 @@ WARN_UNUSED Err *doc_node(const Cql *clause, const Field *field, Str bound, Node
 void add_cut_rows(Planner *planner, const Field *field, Buf *sql);
 WARN_UNUSED Err *add_cut_matches(Planner *planner, const Cql *clause, const Field *field, Buf *sql);
 WARN_UNUSED Err *elements_node(Planner *planner, const Cql *clause, const Field *field, Node **out);
+// Fills walk_index and what is said with it.
+void plan_walk(Plan *plan, const CqlQuery *query, bool has_range);
+
+// How a page is found where its order has an index.
+typedef enum {
+    FREELY,     // as the database likes
+    WALKING,    // along the index, testing each record
+    COLLECTING, // all matches, which are sorted then
+} Way;
+
+// "select WHAT ..." of the matches in the plan's order. Behind the plan's arguments: limit, offset,
+// and what `condition` has more, or, where the planner is led by subqueries, how many steps a walk
+// goes at most.
+const char *plan_sql(const Plan *plan, const Dialect *dialect, Way way, const char *what,
+                     Str condition);
 // Any part of the query.
 WARN_UNUSED Err *query_node(Planner *planner, const Cql *cql, Node **out);
 // The related collection a name begins with; NULL if none. *rest = the name behind the alias.
@@ -120,7 +138,7 @@ bool node_is_exact(const Node *node);
 typedef struct {
     int64_t total;
     bool is_exact;
-    int64_t table_size; // about; only with an estimate
+    int64_t table_size; // about; 0: not known
 } Counted;
 
 WARN_UNUSED Err *plan_count_capped(Tx *tx, const Plan *plan, Counted *out);

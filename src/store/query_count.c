@@ -16,6 +16,14 @@ static Err *take_count(const Row *row, void *context)
     return NULL;
 }
 
+static Err *take_counted(const Row *row, void *context)
+{
+    int64_t total = row_int(row, 0);
+
+    *(Counted *)context = (Counted){total, total < COUNT_CAP, row_int(row, 1)};
+    return NULL;
+}
+
 typedef struct {
     double id_place; // where the row's id stands among all ids, 0..1: ids are random
     double pk_place; // the same for its pk
@@ -99,8 +107,7 @@ static Err *take_words(const Row *row, void *context)
     Counted *out = context;
     int64_t table = row_int(row, 2);
 
-    out->total = row_int(row, 0);
-    out->is_exact = out->total < COUNT_CAP;
+    *out = (Counted){row_int(row, 0), row_int(row, 0) < COUNT_CAP, table};
     if (!out->is_exact) {
         guess(out, (double)row_int(row, 1) / (double)table, table);
     }
@@ -154,11 +161,11 @@ Err *plan_count_capped(Tx *tx, const Plan *plan, Counted *out)
     if (plan->has_words) {
         return count_words(tx, plan, out);
     }
-    Str sql = str_fmt("select count(*) from (select 1 from \"%s\"" STR_FMT " limit %d) as part",
-                      plan->of->table, STR_ARG(where_sql(plan)), COUNT_CAP);
+    Str sql = str_fmt("select count(*), (select max(pk) from \"%s\") from "
+                      "(select 1 from \"%s\"" STR_FMT " limit %d) as part",
+                      plan->of->table, plan->of->table, STR_ARG(where_sql(plan)), COUNT_CAP);
 
-    TRY(sql_rows(tx, sql.at, plan->args, take_count, &out->total));
-    out->is_exact = out->total < COUNT_CAP;
+    TRY(sql_rows(tx, sql.at, plan->args, take_counted, out));
     return out->is_exact ? NULL : estimate(tx, plan, out);
 }
 

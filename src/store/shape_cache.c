@@ -55,6 +55,11 @@ bool field_has_column(const Field *field)
     return !(field->flags & NO_COLUMN);
 }
 
+bool field_is_coarse(const Field *field)
+{
+    return field->flags & (COARSE | FLAG) || (field->references && field->references->is_cached);
+}
+
 static uint64_t hash_index(uint64_t hash, const Field *field)
 {
     char number[32];

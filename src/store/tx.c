@@ -348,6 +348,11 @@ bool tx_locks_rows(const Tx *tx)
     return tx->kind == WRITE && tx->locks_rows && tx->backend->has_many_writers;
 }
 
+void tx_plan_anew(Tx *tx, bool does)
+{
+    tx->plans_anew = does;
+}
+
 void tx_note_query(Tx *tx, Str cql)
 {
     tx->cql = cql;

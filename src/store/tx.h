@@ -146,6 +146,7 @@ struct Tx {
     bool tells_changes;  // to other processes
     bool lags;           // a replica serves it, as long as no other failed to
     bool has_pending;    // writes that a backend with round trips has not sent yet
+    bool plans_anew;     // see tx_plan_anew
     int together;        // depth of tx_together
     bool has_together_read;
     Time now;

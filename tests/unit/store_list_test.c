@@ -394,6 +394,36 @@ static void the_first_page_of_many_matches_costs_no_sorting(void **state)
     }
 }
 
+static void note_barcode(Str doc, void *context)
+{
+    ArenaMark mark = arena_mark(arena_current());
+    Str barcode = str_copy(scratch_arena(), json_str(json_parse_stored(doc), "barcode"));
+
+    arena_release(arena_current(), mark);
+    str_list_add(context, barcode);
+}
+
+// One record of thirty matches, and they stand where a walk along the order comes late: b199 down
+// to b100, behind b999, b998 ...
+static void matches_far_down_the_order_are_found_too(void **state)
+{
+    Library *lib = *state;
+    add_many(lib, 3000);
+    Tx *tx = begin(lib, READ);
+
+    for (int offset = 0; offset < 2; offset++) {
+        StrList barcodes = {0};
+        List *list = open_list(tx,
+                               "title>=\"title 999800\" and title<=\"title 999899\" "
+                               "sortby barcode/sort.descending",
+                               offset, 2, TOTALS_AUTO);
+        assert_int_equal(read_all(list, note_barcode, &barcodes), 2);
+        assert_int_equal(list_total(list), 100);
+        assert_str(barcodes.at[0], offset ? "b198" : "b199");
+        assert_str(barcodes.at[1], offset ? "b197" : "b198");
+    }
+}
+
 // Spreads numbers over all ids, the same in every run.
 static uint32_t spread(uint32_t n)
 {
@@ -484,6 +514,7 @@ int main(void)
         TEST(records_are_found_by_what_few_of_them_have),
         TEST(everyday_costs_do_not_grow_with_the_table),
         TEST(the_first_page_of_many_matches_costs_no_sorting),
+        TEST(matches_far_down_the_order_are_found_too),
         TEST(an_estimate_is_not_misled_by_chance),
         TEST(a_limit_without_end_needs_little_memory),
         TEST(records_are_decorated_on_their_way_out),
