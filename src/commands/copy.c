@@ -19,7 +19,8 @@ typedef struct {
     const CommandLine *line;
     Store *from, *to;
     Str tenant; // only this one
-    Str shown;  // whose progress is shown
+    StrList copied;
+    Str shown; // whose progress is shown
     int64_t shown_ns;
     bool differs;
 } Copying;
@@ -67,14 +68,14 @@ static Err *place_of(Str text, bool may_make, StoreOptions *options, Str *tenant
 // ---------------------------------------------------------------------------------------------
 // One database
 
-static void show(void *context, const char *table, int64_t records)
+static void show(void *context, const char *what, int64_t records)
 {
     Copying *copying = context;
     int64_t now = clock_ns();
 
     if (isatty(2) && now - copying->shown_ns > PROGRESS_NS) {
         copying->shown_ns = now;
-        fprintf(stderr, "\r" STR_FMT ": %-30s %10lld", STR_ARG(copying->shown), table,
+        fprintf(stderr, "\r" STR_FMT ": %-44s %10lld", STR_ARG(copying->shown), what,
                 (long long)records);
     }
 }
@@ -93,12 +94,13 @@ static Err *copy_one(Copying *copying, Str name, DbCopy *copy)
     TRY(db_open(copying->to, name, true, &to));
     TRY(db_copy(from, to, copy));
     TRY(db_compare(from, to, copy, &differences));
-    fprintf(stderr, isatty(2) ? "\r%60s\r" : "", "");
+    fprintf(stderr, isatty(2) ? "\r%75s\r" : "", "");
     for (size_t i = 0; i < differences.len; i++) {
         fprintf(stderr, "octavo: " STR_FMT ": " STR_FMT "\n", STR_ARG(name),
                 STR_ARG(differences.at[i]));
         copying->differs = true;
     }
+    str_list_add(&copying->copied, name);
     printf(STR_FMT ": %lld records copied in %.1f s, %s\n", STR_ARG(name), (long long)copy->records,
            (double)(clock_ns() - begun) / 1e9,
            differences.len ? "NOT the same on both sides" : "the same on both sides");
@@ -106,12 +108,20 @@ static Err *copy_one(Copying *copying, Str name, DbCopy *copy)
     return NULL;
 }
 
-static Err *end_one(Copying *copying, Str name)
+// The target was filled without waiting for the disk: what is committed now takes all before it
+// along. The process's own database comes last.
+static Err *end_all(Copying *copying, StoreOptions options)
 {
-    Db *to = NULL;
-
-    TRY(db_open(copying->to, name, false, &to));
-    return db_copy_end(to);
+    options.is_building = false;
+    store_close(copying->to);
+    copying->to = NULL;
+    TRY(store_open(&options, &copying->to));
+    for (size_t i = 0; i < copying->copied.len; i++) {
+        Db *to = NULL;
+        TRY(db_open(copying->to, copying->copied.at[i], false, &to));
+        TRY(db_copy_end(to));
+    }
+    return NULL;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -130,7 +140,7 @@ static Err *copy_tenant(Copying *copying)
         err = tenant_adopt(&app, copying->from, copying->tenant);
     }
     gateway_stop(&app);
-    return err || copying->differs ? err : end_one(copying, copying->tenant);
+    return err;
 }
 
 static Err *copy_all(Copying *copying)
@@ -151,11 +161,7 @@ static Err *copy_all(Copying *copying)
         DbCopy copy = {.may_be_complete = own.goes_on};
         TRY(copy_one(copying, names.at[i], &copy));
     }
-    TRY(copy_one(copying, OWN, &own));
-    for (size_t i = 0; i < names.len && !copying->differs; i++) {
-        TRY(end_one(copying, names.at[i]));
-    }
-    return copying->differs ? NULL : end_one(copying, OWN);
+    return copy_one(copying, OWN, &own);
 }
 
 static Err *copy_stores(Copying *copying, const StoreOptions *from, const StoreOptions *to)
@@ -167,7 +173,7 @@ static Err *copy_stores(Copying *copying, const StoreOptions *from, const StoreO
     if (copying->differs) {
         return err_text(500, "the target is not a true copy: drop it and begin anew");
     }
-    return NULL;
+    return end_all(copying, *to);
 }
 
 int copy_main(const CommandLine *line, Str from, Str to, Str tenant)
@@ -181,6 +187,9 @@ int copy_main(const CommandLine *line, Str from, Str to, Str tenant)
     if (!err) {
         err = place_of(to, true, &theirs, &to_file);
     }
+    // A server keeps what it was given whole, though nobody waits for its disk; a file would be
+    // torn.
+    theirs.is_building = theirs.url.len > 0;
     copying.tenant = tenant.len ? tenant : from_file;
     if (!err && ((from_file.len && !str_eq(from_file, copying.tenant)) ||
                  (to_file.len && !str_eq(to_file, copying.tenant)))) {

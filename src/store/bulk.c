@@ -43,16 +43,13 @@ static void lacking_make(const Shape *shape, Json *doc, Time now)
     }
 }
 
-// In the current arena, with nothing left in the document's.
-static Err *row_make(const Collection *of, Json *doc, Time now, LoadedRow *out)
+// In the current arena, where the text is, with nothing left in the document's.
+static void row_fill(const Shape *shape, const Json *doc, Str text, LoadedRow *out)
 {
-    const Shape *shape = shape_of(of);
     size_t n = shape->column_count + 4;
 
-    TRY(id_make(of, doc));
-    lacking_make(shape, doc, now);
     *out = (LoadedRow){.shape = shape, .values = NEW_ARRAY(Arg, n)};
-    row_values(shape, doc, json_text(doc), out->values);
+    row_values(shape, doc, text, out->values);
     for (size_t i = 1; i < n; i++) {
         if (out->values[i].kind == ARG_TEXT) {
             out->values[i].text = str_copy(arena_current(), out->values[i].text);
@@ -62,6 +59,15 @@ static Err *row_make(const Collection *of, Json *doc, Time now, LoadedRow *out)
         out->words = NEW_ARRAY(Str, shape->word_count);
         words_of(shape, doc, out->words);
     }
+}
+
+static Err *row_make(const Collection *of, Json *doc, Time now, LoadedRow *out)
+{
+    const Shape *shape = shape_of(of);
+
+    TRY(id_make(of, doc));
+    lacking_make(shape, doc, now);
+    row_fill(shape, doc, json_text(doc), out);
     return NULL;
 }
 
@@ -150,10 +156,25 @@ static Err *block_write_singly(Bulk *bulk, Block *block)
     return NULL;
 }
 
+// What the caller notes of how far it came stands and falls with the records.
+static Err *stored_tell(Tx *tx, const Bulk *bulk, const Block *block)
+{
+    bool asks = bulk->options.stored && block->len;
+
+    return asks ? bulk->options.stored(tx, bulk->options.context, block->rows[block->len - 1].tag)
+                : NULL;
+}
+
+typedef struct {
+    const Bulk *bulk;
+    Block *block;
+} Loading;
+
 // All rows, those of one table that follow each other at once.
 static Err *block_load(Tx *tx, void *context)
 {
-    Block *block = context;
+    const Loading *loading = context;
+    Block *block = loading->block;
     bool is_done = true;
 
     for (size_t from = 0, to; from < block->len; from = to) {
@@ -167,7 +188,7 @@ static Err *block_load(Tx *tx, void *context)
         TRY(rows_load(tx, &block->rows[from], to - from, &is_done));
         note_write(tx, shape);
     }
-    return NULL;
+    return stored_tell(tx, loading->bulk, block);
 }
 
 // Where a failed write ends the transaction: a block whole, or, if something in it is refused, one
@@ -175,7 +196,7 @@ static Err *block_load(Tx *tx, void *context)
 static Err *block_store(Bulk *bulk, Block *block)
 {
     Err *err = tx_run(bulk->db, &(TxOptions){.kind = WRITE, .is_batch = true, .takes_long = true},
-                      block_load, block);
+                      block_load, &(Loading){bulk, block});
 
     if (!err) {
         bulk->loaded += (int64_t)block->len;
@@ -196,7 +217,7 @@ static Err *block_write(Tx *tx, Bulk *bulk, const Block *block)
         row_count(bulk, &block->rows[i], err);
         arena_release(arena_current(), mark);
     }
-    return NULL;
+    return stored_tell(tx, bulk, block);
 }
 
 static Err *blocks_write(Tx *tx, void *context)
@@ -299,6 +320,14 @@ static void block_is_made(Bulk *bulk, bool is_last)
     pthread_mutex_unlock(&bulk->lock);
 }
 
+static void row_is_made(Bulk *bulk, Block *block, int64_t tag)
+{
+    block->rows[block->len++].tag = tag;
+    if (block->len == BLOCK_ROWS || arena_used(block->arena) > BLOCK_BYTES) {
+        block_is_made(bulk, false);
+    }
+}
+
 Err *bulk_put(Bulk *bulk, const Collection *of, Json *doc, int64_t tag)
 {
     Block *block = NULL;
@@ -310,10 +339,20 @@ Err *bulk_put(Bulk *bulk, const Collection *of, Json *doc, int64_t tag)
     if (err) {
         return err_text(err->status, STR_FMT, STR_ARG(err->message));
     }
-    block->rows[block->len++].tag = tag;
-    if (block->len == BLOCK_ROWS || arena_used(block->arena) > BLOCK_BYTES) {
-        block_is_made(bulk, false);
-    }
+    row_is_made(bulk, block, tag);
+    return NULL;
+}
+
+Err *bulk_put_stored(Bulk *bulk, const Collection *of, Str text, int64_t tag)
+{
+    Block *block = NULL;
+
+    TRY(block_open(bulk, &block));
+    const Json *doc = json_parse_stored(text);
+    Arena *former = arena_use(block->arena);
+    row_fill(shape_of(of), doc, str_copy(block->arena, text), &block->rows[block->len]);
+    arena_use(former);
+    row_is_made(bulk, block, tag);
     return NULL;
 }
 

@@ -1,7 +1,8 @@
 // Copying a database into another, of any backend: documents as they are, side columns made anew.
 //
-// Each step is one transaction of the target that also notes how far it came, so that a copy that
-// was killed goes on where it stopped. Afterwards both sides are read whole and compared.
+// Records are loaded in bulk into tables without indexes, which are made when all are there. Each
+// transaction of the target also notes how far it came, so that a copy that was killed goes on
+// where it stopped. Afterwards both sides are read whole and compared.
 #include "store/engine.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@
 #define PROGRESS_TABLE "octavo_copy"
 #define OUTBOX         "outbox"
 #define SEQUENCES      "octavo_sequence"
+#define TABLES         STATE_TABLE // noted when they stand there, ready to be filled
 
 enum {
     ROWS_AT_ONCE = 500,
@@ -94,12 +96,17 @@ Err *db_copy_end(Db *to)
     return tx_run(to, &writing, progress_drop, NULL);
 }
 
-static void show(Step *step)
+static void show(const DbCopy *copy, const char *what, int64_t n)
+{
+    if (copy->progress) {
+        copy->progress(copy->context, what, n);
+    }
+}
+
+static void show_step(Step *step)
 {
     step->copy->records += (int64_t)step->len;
-    if (step->copy->progress) {
-        step->copy->progress(step->copy->context, step->name, step->copy->records);
-    }
+    show(step->copy, step->name, step->copy->records);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -134,56 +141,53 @@ static Err *records_read(Tx *tx, void *context)
                     step);
 }
 
-static Err *record_write(Tx *tx, const Shape *shape, Str text)
-{
-    ArenaMark mark = arena_mark(arena_current());
-    const Json *doc = json_parse_stored(text);
-    Str words[COLUMNS_MAX];
-    Arg values[ROW_VALUES_MAX];
-
-    row_values(shape, doc, text, values);
-    TRY(row_insert(tx, shape, values));
-    if (shape->word_count) {
-        words_of(shape, doc, words);
-        TRY(words_write(tx, shape->of, 0, NULL, words, shape->word_count));
-    }
-    arena_release(arena_current(), mark);
-    return NULL;
-}
-
-static Err *records_write(Tx *tx, void *context)
-{
-    Step *step = context;
-
-    for (size_t i = 0; i < step->len; i++) {
-        TRY(record_write(tx, step->shape, step->rows[i].text));
-        step->after = step->rows[i].pk;
-    }
-    note_write(tx, step->shape);
-    return progress_write(tx, step->name, step->after);
-}
-
 static Err *step_begin(Tx *tx, void *context)
 {
     Step *step = context;
     return progress_read(tx, step->name, &step->after);
 }
 
-// Steps until one finds nothing.
-static Err *run_steps(Db *from, Db *to, Step *step, Err *(*read)(Tx *, void *),
-                      Err *(*write)(Tx *, void *))
+static Err *note_stored(Tx *tx, void *context, int64_t source_pk)
 {
-    TRY(tx_run(to, &reading, step_begin, step));
-    do {
+    return progress_write(tx, ((const Step *)context)->name, source_pk);
+}
+
+static Err *records_put(Step *step, Bulk *bulk)
+{
+    for (size_t i = 0; i < step->len; i++) {
         ArenaMark mark = arena_mark(arena_current());
-        TRY(tx_run(from, &reading, read, step));
-        if (step->len) {
-            TRY(tx_run(to, &writing, write, step));
-        }
+        TRY(bulk_put_stored(bulk, step->shape->of, step->rows[i].text, step->rows[i].pk));
         arena_release(arena_current(), mark);
-        show(step);
-    } while (step->len);
+        step->after = step->rows[i].pk;
+    }
     return NULL;
+}
+
+static Err *piece_copy(Db *from, Step *step, Bulk *bulk)
+{
+    ArenaMark mark = arena_mark(arena_current());
+
+    TRY(tx_run(from, &reading, records_read, step));
+    TRY(records_put(step, bulk));
+    arena_release(arena_current(), mark);
+    show_step(step);
+    return NULL;
+}
+
+static Err *records_copy(Db *from, Db *to, Step *step)
+{
+    BulkOptions options = {.stored = note_stored, .context = step};
+    Bulk *bulk = NULL;
+    int64_t loaded = 0, refused = 0;
+    Err *err = NULL;
+
+    TRY(tx_run(to, &reading, step_begin, step));
+    TRY(bulk_begin(to, &options, &bulk));
+    do {
+        err = piece_copy(from, step, bulk);
+    } while (!err && step->len);
+    Err *ended = bulk_end(bulk, &loaded, &refused);
+    return err ? err : ended;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -202,6 +206,24 @@ static Err *events_write(Tx *tx, void *context)
     TRY(outbox_restore(tx, step->events, step->len));
     step->after = step->events[step->len - 1].seq;
     return progress_write(tx, OUTBOX, step->after);
+}
+
+// Steps until one finds nothing.
+static Err *events_copy(Db *from, Db *to, DbCopy *copy)
+{
+    Step step = {.copy = copy, .name = OUTBOX};
+
+    TRY(tx_run(to, &reading, step_begin, &step));
+    do {
+        ArenaMark mark = arena_mark(arena_current());
+        TRY(tx_run(from, &reading, events_read, &step));
+        if (step.len) {
+            TRY(tx_run(to, &writing, events_write, &step));
+        }
+        arena_release(arena_current(), mark);
+        show_step(&step);
+    } while (step.len);
+    return NULL;
 }
 
 typedef struct {
@@ -344,6 +366,37 @@ Err *db_copy_begin(Db *to, DbCopy *copy)
     return tx_run(to, &writing, progress_begin, copy);
 }
 
+// One by one, so that it can be seen how far it is.
+static Err *indexes_make(Db *to, const Tables *tables, const DbCopy *copy)
+{
+    for (size_t i = 0; i < tables->len; i++) {
+        show(copy, str_fmt("%s: indexes", tables->at[i]->table).at, copy->records);
+        TRY(db_migrate(to, &tables->at[i], 1));
+    }
+    return db_migrate(to, tables->at, tables->len);
+}
+
+static Err *tables_note(Tx *tx, void *context)
+{
+    (void)context;
+    return progress_write(tx, TABLES, 1);
+}
+
+// Once: a copy that goes on finds them as they were left.
+static Err *tables_prepare(Db *to, const Tables *tables)
+{
+    Step step = {.name = TABLES};
+
+    store_register(tables->at, tables->len);
+    TRY(tx_run(to, &reading, step_begin, &step));
+    if (step.after) {
+        return NULL;
+    }
+    TRY(db_migrate(to, tables->at, tables->len));
+    TRY(db_drop_indexes(to, tables->at, tables->len, true));
+    return tx_run(to, &writing, tables_note, NULL);
+}
+
 Err *db_copy(Db *from, Db *to, DbCopy *copy)
 {
     Tables tables = {0};
@@ -354,16 +407,14 @@ Err *db_copy(Db *from, Db *to, DbCopy *copy)
         return NULL;
     }
     TRY(tx_run(from, &reading, tables_read, &tables));
-    TRY(db_migrate(to, tables.at, tables.len));
-    TRY(db_drop_indexes(to, tables.at, tables.len, false));
+    TRY(tables_prepare(to, &tables));
     for (size_t i = 0; i < tables.len; i++) {
         Step step = {.copy = copy, .name = tables.at[i]->table, .shape = shape_of(tables.at[i])};
         if (tables.at[i] != copy->positions) {
-            TRY(run_steps(from, to, &step, records_read, records_write));
+            TRY(records_copy(from, to, &step));
         }
     }
-    Step step = {.copy = copy, .name = OUTBOX};
-    TRY(run_steps(from, to, &step, events_read, events_write));
+    TRY(events_copy(from, to, copy));
     for (size_t i = 0; i < tables.len; i++) {
         if (tables.at[i] == copy->positions) {
             TRY(positions_copy(from, to, copy->positions));
@@ -371,13 +422,15 @@ Err *db_copy(Db *from, Db *to, DbCopy *copy)
     }
     TRY(tx_run(from, &reading, sequences_read, sequences));
     TRY(tx_run(to, &writing, sequences_write, sequences));
-    return db_migrate(to, tables.at, tables.len);
+    return indexes_make(to, &tables, copy);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Comparing
 
 typedef struct {
+    const DbCopy *copy;
+    const char *shown;
     const char *sql; // key, two texts; behind $1 in order of the key, at most $2
     int64_t after, count, seen;
     uint64_t checksum; // of the rows in any order
@@ -416,13 +469,16 @@ static Err *sum_all(Db *db, Sum *sum)
         ArenaMark mark = arena_mark(arena_current());
         TRY(tx_run(db, &reading, sum_some, sum));
         arena_release(arena_current(), mark);
+        show(sum->copy, sum->shown, sum->count);
     } while (sum->count > sum->seen);
     return NULL;
 }
 
-static Err *compare(Db *from, Db *to, const char *name, const char *sql, StrList *differences)
+static Err *compare(Db *from, Db *to, const DbCopy *copy, const char *name, const char *sql,
+                    StrList *differences)
 {
-    Sum ours = {.sql = sql}, theirs = {.sql = sql};
+    Sum ours = {.copy = copy, .shown = str_fmt("%s: reading again", name).at, .sql = sql};
+    Sum theirs = ours;
 
     TRY(sum_all(from, &ours));
     TRY(sum_all(to, &theirs));
@@ -462,10 +518,10 @@ Err *db_compare(Db *from, Db *to, const DbCopy *copy, StrList *differences)
         if (tables.at[i] != copy->positions) {
             Str sql =
                 str_fmt("select pk, id, doc from \"%s\" where pk > $1 order by pk limit $2", name);
-            TRY(compare(from, to, name, str_z(sql), differences));
+            TRY(compare(from, to, copy, name, str_z(sql), differences));
         }
     }
-    TRY(compare(from, to, OUTBOX,
+    TRY(compare(from, to, copy, OUTBOX,
                 "select seq, event_id, body from " OUTBOX " where seq > $1 order by seq limit $2",
                 differences));
     return sequences_compare(from, to, differences);

@@ -208,7 +208,7 @@ typedef struct {
     // Records {"id","seq"} that say how far readers of the outbox are: the target numbers its
     // events anew.
     const Collection *positions;
-    void (*progress)(void *context, const char *table, int64_t records); // or NULL
+    void (*progress)(void *context, const char *what, int64_t records); // or NULL
     void *context;
     bool may_be_complete; // data without notes of a copy are complete: nothing is copied
     int64_t records;      // filled: copied by this run
@@ -451,12 +451,16 @@ typedef struct {
     // Told (by the writing thread) of each record that is taken already, with the number that came
     // with it. NULL: the first one ends the loading.
     void (*refused)(void *context, int64_t tag, const Err *err);
+    // Called in the transaction that stores records, with the number of the last one; or NULL.
+    Err *(*stored)(Tx *tx, void *context, int64_t tag);
     void *context;
 } BulkOptions;
 
 WARN_UNUSED Err *bulk_begin(Db *db, const BulkOptions *options, Bulk **out);
 // The document may go when it returns. 422 for what is no id; 500 after the writer failed.
 WARN_UNUSED Err *bulk_put(Bulk *bulk, const Collection *of, Json *doc, int64_t tag);
+// The same with a record that a store of ours gave: not a byte of it is changed.
+WARN_UNUSED Err *bulk_put_stored(Bulk *bulk, const Collection *of, Str text, int64_t tag);
 // Returns when all is written; always called once.
 WARN_UNUSED Err *bulk_end(Bulk *bulk, int64_t *loaded, int64_t *refused);
 
