@@ -27,6 +27,9 @@ typedef struct Route {
     const Collection *collection; // what a generated route works on
 } Route;
 
+// The routes of an interface that has few, in its own line of a module's table.
+#define ROUTES(...) ((const Route[]){__VA_ARGS__, {0}})
+
 typedef struct {
     const char *id;
     const char *version; // announced (decision 2)

@@ -5,82 +5,6 @@
 #include "modules/mod-circulation/loans.h"
 #include "modules/mod-circulation/sessions.h"
 
-#define LOAN "/circulation/loans/{id}/"
-
-static const Route add_info_routes[] = {
-    {POST, LOAN "add-info", WRITE, loan_add_info, .permission = "circulation.loans.add-info.post"},
-    {0},
-};
-
-static const Route change_due_date_routes[] = {
-    {POST, LOAN "change-due-date", WRITE, loan_change_due_date,
-     .permission = "circulation.loans.change-due-date.post configuration.entries.collection.get",
-     .later_permission = "circulation.loans.change-due-date.post"},
-    {0},
-};
-
-static const Route claim_returned_routes[] = {
-    {POST, LOAN "claim-item-returned", WRITE, loan_claim_returned,
-     .permission = "circulation.loans.claim-item-returned.post"},
-    {POST, LOAN "declare-claimed-returned-item-as-missing", WRITE, loan_claimed_missing,
-     .permission = "circulation.loans.declare-claimed-returned-item-as-missing.post"},
-    {0},
-};
-
-static const Route declare_lost_routes[] = {
-    {POST, LOAN "declare-item-lost", WRITE, loan_declare_lost,
-     .permission = "circulation.loans.declare-item-lost.post"},
-    {0},
-};
-
-static const Route request_move_routes[] = {
-    {POST, "/circulation/requests/{id}/move", WRITE, request_move,
-     .permission = "circulation.requests.item.move.post"},
-    {0},
-};
-
-static const Route allowed_service_points_routes[] = {
-    {GET, "/circulation/requests/allowed-service-points", READ, allowed_service_points,
-     .permission = "circulation.requests.allowed-service-points.get"},
-    {0},
-};
-
-static const Route pick_slip_routes[] = {
-    {GET, "/circulation/pick-slips/{servicePointId}", READ, pick_slips,
-     .permission = "circulation.pick-slips.get"},
-    {0},
-};
-
-static const Route search_slip_routes[] = {
-    {GET, "/circulation/search-slips/{servicePointId}", READ, search_slips,
-     .permission = "circulation.search-slips.get"},
-    {0},
-};
-
-static const Route request_report_routes[] = {
-    {GET, "/circulation/requests-reports/hold-shelf-clearance/{id}", READ, hold_shelf_clearance,
-     .permission = "circulation.requests.hold-shelf-clearance-report.get"},
-    {0},
-};
-
-static const Route inventory_report_routes[] = {
-    {GET, "/inventory-reports/items-in-transit", READ, items_in_transit,
-     .permission = "circulation.inventory.items-in-transit-report.get"},
-    {0},
-};
-
-static const Route session_routes[] = {
-    {POST, "/circulation/end-patron-action-session", WRITE, patron_session_end,
-     .permission = "circulation.end-patron-action-session.post"},
-    {0},
-};
-
-static const Route anonymization_routes[] = {
-    {POST, "/loan-anonymization/by-user/{userId}", NONE, loans_anonymize_by_user,
-     .permission = "circulation.loans.collection.anonymize.user.post"},
-    {0},
-};
-
 #define RULES "circulation.rules."
 
 #define POLICY(name, permission_)                                                                  \
@@ -120,18 +44,6 @@ static const Route settings_routes[] = {
     {0},
 };
 
-#define HANDLERS "/circulation/handlers/"
-
-static const Route handler_routes[] = {
-    {POST, HANDLERS "fee-fine-balance-changed", WRITE, fee_balance_changed_post,
-     .permission = "pubsub.events.post",
-     .later_permission = "circulation.handlers.fee-fine-balance-changed.post"},
-    {POST, HANDLERS "loan-related-fee-fine-closed", WRITE, loan_fees_closed_post,
-     .permission = "pubsub.events.post",
-     .later_permission = "circulation.handlers.loan-related-fee-fine-closed.post"},
-    {0},
-};
-
 static const Timer timers[] = {
     {"age-to-lost", "/circulation/scheduled-age-to-lost", 1800, age_to_lost_run,
      .due = timer_due_in_an_hour},
@@ -151,21 +63,56 @@ static const struct Subscription subscribes[] = {
     {0},
 };
 
+#define LOAN     "/circulation/loans/{id}/"
+#define HANDLERS "/circulation/handlers/"
+
 static const Interface provides[] = {
     {"circulation", "14.7", circulation_routes},
-    {"request-move", "0.7", request_move_routes},
-    {"allowed-service-points", "1.2", allowed_service_points_routes},
-    {"add-info", "0.1", add_info_routes},
-    {"change-due-date", "0.1", change_due_date_routes},
-    {"claim-item-returned", "0.2", claim_returned_routes},
-    {"declare-item-lost", "0.3", declare_lost_routes},
-    {"pick-slips", "0.4", pick_slip_routes},
-    {"search-slips", "0.1", search_slip_routes},
-    {"requests-reports", "0.8", request_report_routes},
-    {"inventory-reports", "0.4", inventory_report_routes},
-    {"patron-action-session", "0.2", session_routes},
-    {"loan-anonymization", "0.1", anonymization_routes},
-    {"circulation-event-handlers", "0.2", handler_routes},
+    {"request-move", "0.7",
+     ROUTES({POST, "/circulation/requests/{id}/move", WRITE, request_move,
+             "circulation.requests.item.move.post"})},
+    {"allowed-service-points", "1.2",
+     ROUTES({GET, "/circulation/requests/allowed-service-points", READ, allowed_service_points,
+             "circulation.requests.allowed-service-points.get"})},
+    {"add-info", "0.1",
+     ROUTES({POST, LOAN "add-info", WRITE, loan_add_info, "circulation.loans.add-info.post"})},
+    {"change-due-date", "0.1",
+     ROUTES({POST, LOAN "change-due-date", WRITE, loan_change_due_date,
+             "circulation.loans.change-due-date.post configuration.entries.collection.get",
+             .later_permission = "circulation.loans.change-due-date.post"})},
+    {"claim-item-returned", "0.2",
+     ROUTES({POST, LOAN "claim-item-returned", WRITE, loan_claim_returned,
+             "circulation.loans.claim-item-returned.post"},
+            {POST, LOAN "declare-claimed-returned-item-as-missing", WRITE, loan_claimed_missing,
+             "circulation.loans.declare-claimed-returned-item-as-missing.post"})},
+    {"declare-item-lost", "0.3",
+     ROUTES({POST, LOAN "declare-item-lost", WRITE, loan_declare_lost,
+             "circulation.loans.declare-item-lost.post"})},
+    {"pick-slips", "0.4",
+     ROUTES({GET, "/circulation/pick-slips/{servicePointId}", READ, pick_slips,
+             "circulation.pick-slips.get"})},
+    {"search-slips", "0.1",
+     ROUTES({GET, "/circulation/search-slips/{servicePointId}", READ, search_slips,
+             "circulation.search-slips.get"})},
+    {"requests-reports", "0.8",
+     ROUTES({GET, "/circulation/requests-reports/hold-shelf-clearance/{id}", READ,
+             hold_shelf_clearance, "circulation.requests.hold-shelf-clearance-report.get"})},
+    {"inventory-reports", "0.4",
+     ROUTES({GET, "/inventory-reports/items-in-transit", READ, items_in_transit,
+             "circulation.inventory.items-in-transit-report.get"})},
+    {"patron-action-session", "0.2",
+     ROUTES({POST, "/circulation/end-patron-action-session", WRITE, patron_session_end,
+             "circulation.end-patron-action-session.post"})},
+    {"loan-anonymization", "0.1",
+     ROUTES({POST, "/loan-anonymization/by-user/{userId}", NONE, loans_anonymize_by_user,
+             "circulation.loans.collection.anonymize.user.post"})},
+    {"circulation-event-handlers", "0.2",
+     ROUTES({POST, HANDLERS "fee-fine-balance-changed", WRITE, fee_balance_changed_post,
+             "pubsub.events.post",
+             .later_permission = "circulation.handlers.fee-fine-balance-changed.post"},
+            {POST, HANDLERS "loan-related-fee-fine-closed", WRITE, loan_fees_closed_post,
+             "pubsub.events.post",
+             .later_permission = "circulation.handlers.loan-related-fee-fine-closed.post"})},
     {"circulation-rules", "1.1", rules_routes},
     {"circulation-settings", "1.0", settings_routes},
     {0},
