@@ -37,8 +37,6 @@ const Option process_options[] = {
     {"login.error_detail", "off", "tell apart why a login failed", false},
     {"login.cookie_samesite", "Lax", "SameSite of cookies: Strict, Lax, None", false},
     {"login.cookie_secure", "on", "cookies only over HTTPS (and http://localhost)", false},
-    {"circulation.floating", "off", "floating collections", false},
-    {"circulation.use_at_location", "off", "loans for use at location", false},
     {"inventory.unsafe_batches_until", "",
      "until this time (ISO) -unsafe batches may ignore record versions", false},
     {"kafka.brokers", "", "host:port by commas; empty: no Kafka", false},
