@@ -164,6 +164,34 @@ def test_a_right_to_assign_is_enough_for_its_kind(library):
     grant(clerk, other, "okapi.all").expect(403)
 
 
+def test_a_set_is_no_way_around_the_right_to_assign_okapi(library):
+    """Rights of okapi.* reach other libraries: singly, in a set, in a set of a set they need the
+    same right."""
+    rights = ["perms.permissions.item.post", "perms.permissions.item.put", "perms.users.item.post",
+              "perms.users.item.put", "perms.users.assign.mutable", "perms.users.assign.immutable"]
+    clerk, other = library.user(rights), library.user([])
+    plain, powerful = define(library, ["users.item.get"]), define(library, ["okapi.all"])
+    around = define(library, [powerful["permissionName"]])
+    for inside in ("okapi.all", "okapi.proxy.tenants.delete", powerful["permissionName"],
+                   around["permissionName"]):
+        text = f"Cannot add okapi permission {inside} not owned by operating user {clerk.user_id}"
+        body = {"permissionName": "set." + uuid.uuid4().hex, "subPermissions": [inside]}
+        assert clerk.post("/perms/permissions", body).expect(403) == text
+        assert clerk.put(f"/perms/permissions/{plain['id']}",
+                         {**plain, "subPermissions": ["users.item.get", inside]}).expect(403) == text
+        assert grant(clerk, other, inside).expect(403) == text
+        assert clerk.put(f"/perms/users/{other.user_id}?indexField=userId",
+                         {"userId": other.user_id, "permissions": [inside]}).expect(403) == text
+    assert other.get("/_/proxy/tenants").status == 403
+    # What stands in a set already may stay, other rights go in, and who may assign okapi.* may.
+    clerk.put(f"/perms/permissions/{powerful['id']}",
+              {**powerful, "subPermissions": ["okapi.all", "users.item.get"]}).expect(200)
+    clerk.post("/perms/permissions", {"subPermissions": ["users.item.get"]}).expect(201)
+    operator = library.user([*rights, "perms.users.assign.okapi"])
+    operator.post("/perms/permissions", {"subPermissions": ["okapi.all"]}).expect(201)
+    grant(operator, other, around["permissionName"]).expect(200)
+
+
 # Permissions --------------------------------------------------------------------------------------
 
 

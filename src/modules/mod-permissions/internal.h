@@ -47,6 +47,8 @@ Err *perm_users_delete(Req *req);
 Err *perm_users_names(Req *req);
 Err *perm_users_add(Req *req);
 Err *perm_users_remove(Req *req);
+// 403 if the caller may not put these rights into a set that has `old_subs` already.
+WARN_UNUSED Err *perms_may_contain(Req *req, const Json *subs, const Json *old_subs);
 // Takes the names from every permission user that holds one of them, adds `other` to those that
 // hold the first.
 WARN_UNUSED Err *perm_users_drop(Tx *tx, Str name);

@@ -50,6 +50,30 @@ static Err *not_owned(const char *kind, const StrList *names, Str operator_)
                     STR_ARG(str_join(names->at, names->len, S(", "))), STR_ARG(operator_));
 }
 
+// True if a permission is or contains a right of okapi.* that the set lacks. Such rights reach
+// beyond the library: a set must not be a way around the right to assign them (decision 11).
+static bool gives_okapi(const PermissionGraph *graph, Str name, const PermissionSet *own)
+{
+    PermissionSet *inside = permission_set_new(graph->names);
+    StrList found = {0};
+
+    permission_closure(graph, name, inside);
+    permission_set_match(inside, S("okapi.*"), &found);
+    for (size_t i = 0; i < found.len; i++) {
+        if (!permission_set_has(own, found.at[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Err *okapi_may_be_given(const Req *req, const StrList *okapi, const PermissionSet *own)
+{
+    return !okapi->len || permission_set_has(own, S("perms.users.assign.okapi"))
+               ? NULL
+               : not_owned("okapi", okapi, req->user_id);
+}
+
 // The operating user may grant what he holds himself, and with an assign right also the rest.
 // Without an operating user (a tenant that is being set up) everything may be granted.
 static Err *may_grant(Req *req, const StrList *names)
@@ -69,12 +93,10 @@ static Err *may_grant(Req *req, const StrList *names)
         if (kind == UNDEFINED || permission_set_has(own, name)) {
             continue; // unknown ones get their own error
         }
-        bool is_okapi = str_starts(name, S("okapi."));
+        bool is_okapi = gives_okapi(graph, name, own);
         str_list_add(is_okapi ? &okapi : kind == MUTABLE ? &mutable : &immutable, name);
     }
-    if (okapi.len && !permission_set_has(own, S("perms.users.assign.okapi"))) {
-        return not_owned("okapi", &okapi, req->user_id);
-    }
+    TRY(okapi_may_be_given(req, &okapi, own));
     if (immutable.len && !permission_set_has(own, S("perms.users.assign.immutable"))) {
         return not_owned("immutable", &immutable, req->user_id);
     }
@@ -99,6 +121,29 @@ static StrList added(const StrList *names, const StrList *held)
         }
     }
     return result;
+}
+
+// What a set may get that it does not have.
+Err *perms_may_contain(Req *req, const Json *subs, const Json *old_subs)
+{
+    const PermissionGraph *graph = NULL;
+    const PermissionSet *own = NULL;
+    StrList okapi = {0}, names = {0}, held = {0};
+
+    if (!req->user_id.len) {
+        return NULL;
+    }
+    TRY(permission_graph(req->tx, &graph));
+    TRY(permissions_of_user(req->tx, req->user_id, &own));
+    TRY(permission_names_of(subs, &names));
+    TRY(permission_names_of(old_subs, &held));
+    StrList more = added(&names, &held);
+    for (size_t i = 0; i < more.len; i++) {
+        if (gives_okapi(graph, more.at[i], own)) {
+            str_list_add(&okapi, more.at[i]);
+        }
+    }
+    return okapi_may_be_given(req, &okapi, own);
 }
 
 static Err *must_exist(Tx *tx, const StrList *names, Str user_record)

@@ -354,6 +354,7 @@ Err *perms_post(Req *req)
     }
     TRY(plain_subs(doc));
     TRY(subs_must_exist(req->tx, doc, NULL));
+    TRY(perms_may_contain(req, json_get(doc, "subPermissions"), NULL));
     set_server_members(doc);
     json_set(doc, "childOf", old ? json_copy(json_get(old, "childOf")) : json_array());
     if (old) { // a name that sets mentioned before it was defined
@@ -385,6 +386,7 @@ Err *perms_put(Req *req)
     json_set_str(doc, "permissionName", name);
     TRY(plain_subs(doc));
     TRY(subs_must_exist(req->tx, doc, old));
+    TRY(perms_may_contain(req, json_get(doc, "subPermissions"), json_get(old, "subPermissions")));
     set_server_members(doc);
     json_set(doc, "childOf", json_copy(json_get(old, "childOf")));
     TRY(tx_update(req->tx, &permissions, doc));
