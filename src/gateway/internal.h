@@ -83,6 +83,8 @@ WARN_UNUSED Err *tenant_change(Tenant *tenant, const TenantState *state);
 WARN_UNUSED Err *tenant_drop(App *app, Str id);
 // 400 text of spec/platform.md 1.5 for an id that is not allowed.
 WARN_UNUSED Err *tenant_id_check(Str id);
+// Seconds between two runs of a routing entry, 0 = never; 400 for what Okapi cannot read.
+WARN_UNUSED Err *timer_period(const Json *entry, int *seconds);
 // Starts the timers of all enabled modules anew, with the tenant's own delays.
 void tenant_timers_start(Tenant *tenant);
 // Tables of a built-in module: in place, sorted out of its descriptor.

@@ -166,16 +166,23 @@ Err *okapi_tenant_module_get(Req *req)
     return reply_id(req, 200, req_param(req, 1));
 }
 
-static Json *wanted(Str id, Str action)
+static void also_wanted(Json *array, Str id, Str action)
 {
-    Json *array = json_array(), *one = json_object();
+    Json *one = json_object();
     json_set_str(one, "id", id);
     json_set_str(one, "action", action);
     json_add(array, one);
+}
+
+static Json *wanted(Str id, Str action)
+{
+    Json *array = json_array();
+    also_wanted(array, id, action);
     return array;
 }
 
-static Err *enable_one(Req *req, Tenant *tenant, Str id)
+// `steps`: what else is wanted, before it.
+static Err *enable_one(Req *req, Tenant *tenant, Json *steps, Str id)
 {
     InstallOptions options = {.dep_check = true};
     Json *done = NULL;
@@ -184,7 +191,8 @@ static Err *enable_one(Req *req, Tenant *tenant, Str id)
     if (!known.len) {
         return err_text(404, "Module " STR_FMT " not found", STR_ARG(id));
     }
-    TRY(install_run(tenant, wanted(known, S("enable")), &options, &done));
+    also_wanted(steps, known, S("enable"));
+    TRY(install_run(tenant, steps, &options, &done));
     reply_header(req, "location",
                  str_fmt("/_/proxy/tenants/" STR_FMT "/modules/" STR_FMT, STR_ARG(tenant->id),
                          STR_ARG(known)));
@@ -197,15 +205,15 @@ Err *okapi_tenant_module_enable(Req *req)
     Json *body = NULL;
     TRY(req_body_object(req, &body));
     TRY(okapi_path_tenant(req, &tenant));
-    return enable_one(req, tenant, json_str(body, "id"));
+    return enable_one(req, tenant, json_array(), json_str(body, "id"));
 }
 
-// Enables the module of the body in place of the one in the path.
+// Enables the module of the body in place of the one in the path: one plan, so that the former
+// stays if the new one cannot come.
 Err *okapi_tenant_module_upgrade(Req *req)
 {
     Tenant *tenant = NULL;
-    Json *body = NULL, *done = NULL;
-    InstallOptions options = {0};
+    Json *body = NULL, *steps = json_array();
     TRY(req_body_object(req, &body));
     TRY(okapi_path_tenant(req, &tenant));
     Str from = req_param(req, 1), to = json_str(body, "id"), from_product, to_product, version;
@@ -216,9 +224,9 @@ Err *okapi_tenant_module_upgrade(Req *req)
                         STR_ARG(tenant->id));
     }
     if (!str_eq(from_product, to_product)) {
-        TRY(install_run(tenant, wanted(from, S("disable")), &options, &done));
+        also_wanted(steps, from, S("disable"));
     }
-    return enable_one(req, tenant, to);
+    return enable_one(req, tenant, steps, to);
 }
 
 Err *okapi_tenant_module_disable(Req *req)
@@ -244,7 +252,7 @@ Err *okapi_tenant_modules_disable_all(Req *req)
     TRY(okapi_path_tenant(req, &tenant));
     tenant_module_ids(tenant, &ids);
     for (size_t i = 0; i < ids.len; i++) {
-        json_add(all, json_first(wanted(ids.at[i], S("disable"))));
+        also_wanted(all, ids.at[i], S("disable"));
     }
     TRY(install_run(tenant, all, &options, &done));
     return reply_empty(req, 204);
@@ -377,10 +385,12 @@ static Err *change_timer(Tenant *tenant, Str id, const Json *entry)
     TenantState state = *tenant_state(tenant);
     Json *changes = state.timers.len ? json_parse_stored(state.timers) : json_object();
     Json *change = NULL;
-    if (json_len(entry)) {
+    if (json_has(entry, "unit") || json_has(entry, "delay")) {
         change = json_object();
         json_take(change, "unit", entry, "unit");
-        json_take(change, "delay", entry, "delay");
+        if (json_has(entry, "delay")) {
+            json_set_str(change, "delay", json_scalar_text(json_get(entry, "delay")));
+        }
     }
     json_set(changes, str_z(id), change);
     state.timers = json_len(changes) ? json_text(changes) : (Str){"", 0};
@@ -400,6 +410,20 @@ static Err *timers_must_be_in_reach(const Req *req, const Tenant *tenant)
                     STR_ARG(req->user_name), STR_ARG(req->user_id), OKAPI_TIMERS_PATCH);
 }
 
+// No timer of ours goes by a schedule.
+static Err *timer_entry_check(const Json *entry)
+{
+    int seconds = 0;
+
+    if (!json_is_object(entry)) {
+        return err_text(400, "Json content error: routingEntry must be an object");
+    }
+    if (json_has(entry, "schedule")) {
+        return err_text(400, "schedule cannot be changed, only unit and delay");
+    }
+    return timer_period(entry, &seconds);
+}
+
 // The body is {"id","routingEntry"}; with the id in the path also the bare routing entry.
 Err *okapi_timer_patch(Req *req)
 {
@@ -416,6 +440,7 @@ Err *okapi_timer_patch(Req *req)
     if (!id.len || !json_first(timers_json(tenant, id))) {
         return no_timer(req, id);
     }
+    TRY(timer_entry_check(entry));
     pthread_mutex_lock(&tenant->lock);
     Err *err = change_timer(tenant, id, entry);
     pthread_mutex_unlock(&tenant->lock);

@@ -424,24 +424,35 @@ Err *tenant_drop(App *app, Str id)
 // ---------------------------------------------------------------------------------------------
 // Timers
 
-// Seconds of Okapi's unit and delay.
-static int delay_seconds(const Json *entry)
+// Okapi's unit and delay, as Okapi reads them.
+Err *timer_period(const Json *entry, int *seconds)
 {
     static const struct {
         const char *unit;
-        int seconds;
-    } units[] = {{"second", 1}, {"minute", 60}, {"hour", 3600}, {"day", 86400}};
-    int64_t delay = 0;
-    Str unit = json_str(entry, "unit");
-    if (!str_int64(json_str(entry, "delay"), &delay) || delay < 0) {
-        return 0;
-    }
+        int64_t ms;
+    } units[] = {{"millisecond", 1},
+                 {"second", SECOND_MS},
+                 {"minute", MINUTE_MS},
+                 {"hour", HOUR_MS},
+                 {"day", DAY_MS}};
+    Str delay = json_has(entry, "delay") ? json_scalar_text(json_get(entry, "delay")) : S("0");
+    int64_t unit_ms = json_has(entry, "unit") ? -1 : 0, n = 0;
+
+    *seconds = 0;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (str_eq_z(unit, units[i].unit)) {
-            return (int)(delay * units[i].seconds);
+        if (str_eq_z(json_str(entry, "unit"), units[i].unit)) {
+            unit_ms = units[i].ms;
         }
     }
-    return 0;
+    if (unit_ms < 0) {
+        return err_text(400, "unit must be millisecond, second, minute, hour or day");
+    }
+    if (!str_int64(delay, &n) || n < INT32_MIN || n > INT32_MAX) {
+        return err_text(400, "For input string: \"" STR_FMT "\"", STR_ARG(delay));
+    }
+    int64_t whole = n > 0 ? (n * unit_ms + SECOND_MS - 1) / SECOND_MS : 0;
+    *seconds = whole < INT32_MAX ? (int)whole : INT32_MAX;
+    return NULL;
 }
 
 static const Timer *own_delay(Tenant *tenant, const Timer *timer, const Json *change)
@@ -454,7 +465,7 @@ static const Timer *own_delay(Tenant *tenant, const Timer *timer, const Json *ch
     Timer *changed = arena_alloc(gateway->arena, sizeof *changed);
     pthread_mutex_unlock(&gateway->lock);
     *changed = *timer;
-    changed->every_s = delay_seconds(change);
+    (void)!timer_period(change, &changed->every_s); // it was looked at before it was stored
     changed->cron = NULL;
     return changed;
 }

@@ -357,3 +357,37 @@ def test_own_timers_are_listed_freely_and_changed_with_the_lesser_permission(lib
     user.patch(path, {"id": timer["id"], "routingEntry": {}}).expect(204)
     user.patch("/_/proxy/tenants/diku/timers", body).expect(403)
     library.user().patch(path, body).expect(403)
+
+
+@pytest.mark.parametrize("entry", [
+    {"unit": "minutes", "delay": "5"}, {"unit": "DAY", "delay": "1"}, {"unit": 5, "delay": "1"}, {"unit": ""},
+    {"unit": "day", "delay": "x"}, {"unit": "day", "delay": ""}, {"unit": "day", "delay": []},
+    {"unit": "day", "delay": "99999999999"}, {"unit": "day", "delay": "9223372036854775807"}, {"delay": "1.5"},
+    {"schedule": {"cron": "x"}}, [], "5", None,
+], ids=repr)
+def test_a_period_that_cannot_be_read_leaves_the_timer_as_it_is(operator, library, entry):
+    path = f"/_/proxy/tenants/{library.tenant}/timers"
+    before = operator.get(path).expect(200)
+    operator.patch(path, {"id": before[0]["id"], "routingEntry": entry}).expect(400)
+    assert operator.get(path).json == before
+
+
+def test_periods_of_any_length_are_kept(operator, library):
+    path = f"/_/proxy/tenants/{library.tenant}/timers"
+    timer = operator.get(path).expect(200)[0]["id"]
+    for entry in ({"unit": "day", "delay": "2147483647"}, {"unit": "millisecond", "delay": "1500000"},
+                  {"unit": "second", "delay": "-1"}, {"unit": "hour", "delay": 7}, {"delay": "0"}):
+        operator.patch(path, {"id": timer, "routingEntry": entry}).expect(204)
+        shown = operator.get(f"{path}/{timer}").expect(200)
+        assert shown["modified"] and shown["routingEntry"]["delay"] == str(entry["delay"])
+    operator.patch(path, {"id": timer, "routingEntry": {}}).expect(204)
+    assert not operator.get(f"{path}/{timer}").json["modified"]
+
+
+def test_a_module_whose_successor_cannot_come_stays(operator, tenant):
+    path = f"/_/proxy/tenants/{tenant}/modules"
+    operator.post(path, {"id": "mod-notes"}).expect(201)
+    before = operator.get(path).expect(200)
+    notes = next(m["id"] for m in before if m["id"].startswith("mod-notes"))
+    operator.post(f"{path}/{notes}", {"id": "no-such-1.0.0"}).expect(404)
+    assert operator.get(path).json == before
