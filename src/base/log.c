@@ -14,6 +14,9 @@
 
 enum {
     LINE_MAX_BYTES = 2048,
+    LABEL_MAX = 300,
+    CHARACTER_MAX = 4,
+    TEXT_TAIL = 8, // what ends a value and the line
 };
 
 typedef struct Modules {
@@ -139,21 +142,34 @@ static void line_char(Line *line, char c)
     }
 }
 
-// A quoted value; what could break the line or the quotes is escaped.
-static void line_quoted(Line *line, Str s)
+// Up to `max` bytes of a text, no character in part and none that would break the line.
+static void line_text(Line *line, Str s, size_t max)
 {
-    line_char(line, '"');
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.at[i];
+    const char *at = s.at, *end = s.at + s.len;
+    size_t last = sizeof line->at - TEXT_TAIL, stop = line->len + max;
+
+    stop = stop < last ? stop : last;
+    while (at < end && line->len + CHARACTER_MAX <= stop) {
+        size_t len = utf8_char_len(at, end);
+        unsigned char c = (unsigned char)*at;
         if (c == '"' || c == '\\') {
             line_char(line, '\\');
-            line_char(line, (char)c);
-        } else if (c < 0x20 || c == 0x7f) {
-            line_char(line, ' ');
-        } else {
-            line_char(line, (char)c);
+        }
+        if (len < 2) {
+            line_char(line, c < 0x20 || c == 0x7f ? ' ' : len ? (char)c : '?');
+            at++;
+            continue;
+        }
+        for (const char *next = at + len; at < next; at++) {
+            line_char(line, *at);
         }
     }
+}
+
+static void line_quoted(Line *line, Str s, size_t max)
+{
+    line_char(line, '"');
+    line_text(line, s, max);
     line_char(line, '"');
 }
 
@@ -167,7 +183,7 @@ static bool needs_quotes(Str s)
     return s.len == 0;
 }
 
-static void line_label(Line *line, const char *name, Str value)
+static void line_label_within(Line *line, const char *name, Str value, size_t max)
 {
     bool as_json = writes_json;
 
@@ -177,7 +193,7 @@ static void line_label(Line *line, const char *name, Str value)
         line_char(line, '{');
     }
     if (as_json) {
-        line_quoted(line, str_of(name));
+        line_quoted(line, str_of(name), max);
     } else {
         for (; *name; name++) {
             line_char(line, *name);
@@ -185,12 +201,15 @@ static void line_label(Line *line, const char *name, Str value)
     }
     line_char(line, as_json ? ':' : '=');
     if (as_json || needs_quotes(value)) {
-        line_quoted(line, value);
+        line_quoted(line, value, max);
         return;
     }
-    for (size_t i = 0; i < value.len; i++) {
-        line_char(line, value.at[i]);
-    }
+    line_text(line, value, max); // nothing in it is escaped
+}
+
+static void line_label(Line *line, const char *name, Str value)
+{
+    line_label_within(line, name, value, LABEL_MAX);
 }
 
 // "trace" and "span", so that a line is found from the collector's side.
@@ -232,7 +251,7 @@ void log_line(LogLevel level, const char *module, const char *format, ...)
         line_label(&line, "tenant", tenant_label);
     }
     line_trace(&line);
-    line_label(&line, "msg", str_of(message));
+    line_label_within(&line, "msg", str_of(message), sizeof message);
     if (writes_json) {
         line.at[line.len++] = '}';
     }

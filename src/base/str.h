@@ -60,5 +60,8 @@ void str_list_add(StrList *list, Str s); // grows in the current arena
 bool str_list_has(const StrList *list, Str s);
 // Joined by `between`, in the current arena.
 Str str_join(const Str *parts, size_t n, Str between);
+// Length in bytes of the character at `at`, 0 if it is not valid UTF-8 (RFC 3629).
+size_t utf8_char_len(const char *at, const char *end);
+bool str_is_utf8(Str s);
 // The same bytes in time that depends on the lengths only: secrets.
 bool str_eq_secret(Str a, Str b);

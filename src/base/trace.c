@@ -101,7 +101,7 @@ void trace_begin(Str traceparent, Str tracestate, int percent)
         uint64_t id[2] = {random_next(), random_next()};
         current = (TraceContext){.is_sampled = (int)(id[0] % 100) < percent};
         memcpy(current.trace_id, id, sizeof id);
-    } else if (tracestate.len <= TRACESTATE_MAX) {
+    } else if (tracestate.len <= TRACESTATE_MAX && str_is_utf8(tracestate)) {
         current.state = tracestate;
     }
     trace_span_id(current.span_id);

@@ -48,6 +48,9 @@ Err *caller_read(Req *req, Caller *caller)
 {
     Str tenant = req->tenant_id.len ? req->tenant_id : req_header(req, "x-okapi-tenant");
     *caller = (Caller){0};
+    if (!str_is_utf8(tenant)) {
+        return err_text(400, "No such Tenant: its name is no valid UTF-8");
+    }
     TRY(find_token(req, caller));
     if (caller->token.len) {
         caller->is_valid = token_verify(req->app, caller->token, req->now, &caller->subject) &&

@@ -35,7 +35,7 @@ static Str make_request_id(const Req *req)
 
     (void)str_next(&rest, '/', &first);
     first = str_sub(first, 0, 64);
-    if (!client.len || client.len > REQUEST_ID_MAX) {
+    if (!client.len || client.len > REQUEST_ID_MAX || !str_is_utf8(client)) {
         return str_fmt("%06u/" STR_FMT, number, STR_ARG(first));
     }
     return str_fmt(STR_FMT ";%06u/" STR_FMT, STR_ARG(client), number, STR_ARG(first));
@@ -150,7 +150,7 @@ static Err *find_route(Req *req, const CompiledRoute **out)
     }
     for (size_t i = 0; i < match.param_count; i++) {
         if (!url_decode(match.params[i], false, &req->params[i])) {
-            return err_text(400, "The path contains a NUL byte");
+            return err_text(400, "The path holds a NUL byte or is no valid UTF-8");
         }
     }
     req->param_count = match.param_count;

@@ -113,7 +113,7 @@ static Head head_take(Exchange *exchange, struct MHD_Connection *connection, con
         return target;
     }
     if (!form_parse(req->query_text, &req->query)) {
-        return refusal(400, "The query holds a control character");
+        return refusal(400, "The query holds a NUL byte or is no valid UTF-8");
     }
     if (!method_of(str_of(method), &req->method)) {
         req->method = METHOD_OTHER;

@@ -36,6 +36,9 @@ Head head_of_target(Str target, Str *path, Str *query_text)
     if (has_control_character(target)) {
         return refusal(400, "The request target holds a control character");
     }
+    if (!str_is_utf8(target)) {
+        return refusal(400, "The request target is no valid UTF-8");
+    }
     ptrdiff_t mark = str_find_char(target, '?', 0);
     size_t end = mark < 0 ? target.len : (size_t)mark;
     *path = str_sub(target, 0, end);
@@ -98,7 +101,8 @@ static void steering_field(Head *head, const NameValue *field)
         }
         head->has_length = true;
     } else if (str_eq_nocase(field->name, S("transfer-encoding"))) {
-        if (head->is_chunked || !str_eq_nocase(str_trim(field->value), S("chunked"))) {
+        // A blank behind it the library takes for another coding, and waits for the end.
+        if (head->is_chunked || !str_eq_nocase(field->value, S("chunked"))) {
             *head = refusal(400, "Transfer-Encoding must be chunked");
         }
         head->is_chunked = true;

@@ -19,7 +19,8 @@ typedef struct {
 } Head;
 
 // Splits the target at '?' and takes off scheme and host of the absolute form. 400 for a target
-// that is no path or holds a control character, NUL (raw or escaped) among them.
+// that is no path or holds a control character, NUL (raw or escaped) among them,
+// or bytes that are no UTF-8.
 Head head_of_target(Str target, Str *path, Str *query_text);
 
 // Judges the header fields: framing (both lengths, repeated ones, unknown codings), two hosts,

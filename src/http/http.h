@@ -122,10 +122,11 @@ void reply_header(Req *req, const char *name, Str value);
 // The reply of a failure: text/plain or errors[] as the Err says; throws away what was set before.
 void reply_err(Req *req, const Err *err);
 
-// Percent-decoding; '+' becomes a blank only with `form`. False for a NUL byte.
+// Percent-decoding; '+' becomes a blank only with `form`. False for a NUL byte
+// and for what is no UTF-8 then: databases and logs take text.
 WARN_UNUSED bool url_decode(Str text, bool form, Str *out);
 Str url_encode(Str text);
-// The pairs of a query string or of a form body, decoded, in order. False for a NUL byte.
+// The pairs of a query string or of a form body, decoded, in order. False as url_decode.
 WARN_UNUSED bool form_parse(Str text, NameValues *out);
 
 // The server. A number that is 0 means its default.

@@ -25,7 +25,7 @@ bool url_decode(Str text, bool form, Str *out)
 {
     if (is_plain(text, form)) {
         *out = text;
-        return true;
+        return str_is_utf8(text);
     }
     char *to = arena_alloc(arena_current(), text.len + 1);
     size_t len = 0;
@@ -44,7 +44,7 @@ bool url_decode(Str text, bool form, Str *out)
         to[len++] = c;
     }
     *out = (Str){to, len};
-    return true;
+    return str_is_utf8(*out);
 }
 
 static bool is_unreserved(char c)

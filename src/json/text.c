@@ -36,38 +36,6 @@ const char *plain_run(const char *at, const char *end, uint64_t stop)
     return at;
 }
 
-static bool is_tail(const char *at, unsigned char low, unsigned char high)
-{
-    unsigned char c = (unsigned char)*at;
-
-    return c >= low && c <= high;
-}
-
-size_t utf8_char_len(const char *at, const char *end)
-{
-    size_t left = (size_t)(end - at);
-    unsigned char c = left ? (unsigned char)*at : 0xFF;
-
-    if (c < 0x80) {
-        return 1;
-    }
-    if (c >= 0xC2 && c <= 0xDF) {
-        return left >= 2 && is_tail(at + 1, 0x80, 0xBF) ? 2 : 0;
-    }
-    if (c >= 0xE0 && c <= 0xEF) {
-        // No overlong forms, no surrogates.
-        unsigned char low = c == 0xE0 ? 0xA0 : 0x80, high = c == 0xED ? 0x9F : 0xBF;
-        return left >= 3 && is_tail(at + 1, low, high) && is_tail(at + 2, 0x80, 0xBF) ? 3 : 0;
-    }
-    if (c >= 0xF0 && c <= 0xF4) {
-        unsigned char low = c == 0xF0 ? 0x90 : 0x80, high = c == 0xF4 ? 0x8F : 0xBF;
-        bool is_fine = left >= 4 && is_tail(at + 1, low, high) && is_tail(at + 2, 0x80, 0xBF) &&
-                       is_tail(at + 3, 0x80, 0xBF);
-        return is_fine ? 4 : 0;
-    }
-    return 0;
-}
-
 bool text_is_clean(Str s)
 {
     const char *at = s.at, *end = s.at + s.len;

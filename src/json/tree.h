@@ -23,8 +23,6 @@ void node_unlink(Json *parent, Json *child);
 void node_replace(Json *parent, Json *old, Json *child);
 Json *node_member(const Json *object, Str key);
 
-// Length in bytes of the character at `at`, 0 if it is not valid UTF-8 (RFC 3629).
-size_t utf8_char_len(const char *at, const char *end);
 // The first byte that a JSON string cannot hold as it is (control character, quote, backslash), or
 // `end`. With `stop` = HIGH_BITS bytes beyond ASCII count too; else 0.
 const char *plain_run(const char *at, const char *end, uint64_t stop);

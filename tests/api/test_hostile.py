@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import socket
 import time
 import uuid
@@ -18,7 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 
-from octavo import Client, new_library
+from octavo import Client, new_library, wait_until
+from test_security import routes
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +86,7 @@ def test_no_trick_with_the_path_reaches_a_route(library, reader, target):
 @pytest.mark.parametrize("head", [
     "content-length: 4\r\ncontent-length: 4", "content-length: 4, 4", "content-length: +4",
     "content-length: 4\r\ntransfer-encoding: chunked", "transfer-encoding: chunked, identity",
-    "transfer-encoding: xchunked", "transfer-encoding : chunked", "content-length: 4\r\n folded: x",
+    "transfer-encoding: xchunked", "transfer-encoding: chunked ", "transfer-encoding : chunked", "content-length: 4\r\n folded: x",
     "host: y", "transfer-encoding: chunked\r\ntransfer-encoding: chunked", "content-length: -1",
     "content-length: 0x4", "bad header: x\x0by", ": x", "content-length: 99999999999999999999",
 ], ids=repr)
@@ -153,6 +155,52 @@ def test_what_a_client_sends_breaks_neither_log_nor_headers(library, reader):
     time.sleep(0.1)
     for line in library.server.log:
         assert line.startswith("ts=") and "\x1b" not in line, repr(line)
+
+
+NO_TEXT = ["%ff", "%c0%80", "%ed%a0%80", "%f4%90%80%80", "%c3"]  # bytes that are no UTF-8
+
+
+def test_bytes_that_are_no_text_are_refused_in_every_path(library):
+    """Databases take text only, and what one takes, the other may choke on."""
+    found = []
+    with requests.Session() as session:
+        session.headers.update({"x-okapi-tenant": library.tenant, "x-okapi-token": library.token})
+        for n, route in enumerate(routes()):
+            path, places = re.subn(r"\{[^}]*\}", NO_TEXT[n % len(NO_TEXT)], route["path"])
+            answer = session.request(route["method"], library.server.url + path, data=b"{}", timeout=30) \
+                if places else None
+            if places and (answer.status_code != 400 or "UTF-8" not in answer.text):
+                found.append((route["method"], path, answer.status_code, answer.text[:80]))
+    assert found == []
+
+
+@pytest.mark.parametrize("bytes_", NO_TEXT)
+@pytest.mark.parametrize("target", ["/users?query={}", "/users?{}=1", "/users?limit=1&x={}", "/isbn/validator?isbn={}",
+                                    "/inventory/items?query=barcode=={}", "/_/proxy/modules?filter={}"])
+def test_bytes_that_are_no_text_are_refused_in_every_query(library, target, bytes_):
+    answer = requests.get(library.server.url + target.format(bytes_), timeout=10, headers={
+        "x-okapi-tenant": library.tenant, "x-okapi-token": library.token})
+    assert answer.status_code == 400 and "UTF-8" in answer.text
+
+
+@pytest.mark.parametrize("way", ["text", "json"])
+def test_no_bytes_make_a_line_of_the_log_unreadable(own_server, way):
+    server = own_server(f"--log.format={way}")
+    strange = [b"\xff\xfe", b"\xc3" * 300, b'"' * 3000, b"\\" * 5000, "\u00e4".encode() * 1500, b"a" * 9000]
+    for value in strange:
+        for head in (b"GET /" + value, b"GET /users?x=" + value, b"GET /users HTTP/1.1\r\nx-okapi-tenant: " + value,
+                     b"GET /users HTTP/1.1\r\nx-okapi-request-id: " + value,
+                     b"GET /users HTTP/1.1\r\ntraceparent: 00-" + b"1" * 32 + b"-" + b"2" * 16 +
+                     b"-01\r\ntracestate: " + value):
+            line = b"" if b"HTTP/1.1" in head else b" HTTP/1.1"
+            raw(server, head + line + b"\r\nhost: x\r\nconnection: close\r\n\r\n")
+    requests.get(server.url + "/the-last-one", timeout=10)
+    # Reading ends at the first line that is no text.
+    wait_until(lambda: any("/the-last-one" in line for line in server.log))
+    for line in server.log:
+        assert "\x1b" not in line and line.endswith("\n")
+        if way == "json":
+            assert {"ts", "level", "mod", "msg"} <= set(json.loads(line))
 
 
 # ---------------------------------------------------------------------------------------------
