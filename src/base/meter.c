@@ -19,7 +19,7 @@
 
 enum {
     STACK_MAX = 16,
-    SAMPLE = 16,
+    SAMPLE = 64,
     EDGE_FIRST_NS = 20000, // receiving and sending, until it was measured
     MEANS = 16,            // an average forgets after about so many values
 };
@@ -85,8 +85,10 @@ static void mean_add(_Atomic int64_t *mean, int64_t value)
 
 static MeterShare *share_of(const Meter *meter)
 {
-    thread.touched[meter->number / 64] |= (uint64_t)1 << meter->number % 64;
-    return &thread.shares[meter->number];
+    size_t number = meter_number(meter);
+
+    thread.touched[number / 64] |= (uint64_t)1 << number % 64;
+    return &thread.shares[number];
 }
 
 static int64_t busy_sum(void)

@@ -21,14 +21,15 @@ enum {
     TIME_BUCKETS = (26 - TIME_BITS + 2) << TIME_BITS,
 };
 
+// What a request adds stands together.
 typedef struct {
-    uint64_t requests, errors, calls, bytes_in, bytes_out;
+    uint64_t requests, errors, bytes_in, bytes_out, calls;
     int64_t cpu_ns, wall_ns, queue_ns, store_ns;
 } Sums;
 
 typedef struct {
     int64_t second;
-    Sums sums;
+    Sums before; // all that came before it
 } Second;
 
 typedef struct {
@@ -37,10 +38,10 @@ typedef struct {
 } Times;
 
 struct MeterFigures {
-    Sums total;
+    _Alignas(64) Sums total;
     size_t memory_bytes;
-    Second seconds[SECONDS];
     Times *times[TIME_SLOTS]; // made when a request comes
+    Second seconds[SECONDS];  // in which something was added, whichever module's
 };
 
 typedef struct {
@@ -49,26 +50,26 @@ typedef struct {
 } ProcessSecond;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards everything below
-static Meter *meters[METERS_MAX];
-static int meter_count;
+Meter meters[METERS_MAX];
+static size_t meter_count;
 static ProcessSecond process_seconds[SECONDS];
 static int64_t last_second;
 
 static void *memory(size_t size)
 {
-    void *at = calloc(1, size);
+    void *at = NULL;
 
-    if (!at) {
+    if (posix_memalign(&at, 64, size)) {
         die("out of memory");
     }
-    return at;
+    return memset(at, 0, size);
 }
 
 static Meter *meter_find(const char *module)
 {
-    for (int i = 0; i < meter_count; i++) {
-        if (strcmp(meters[i]->module, module) == 0) {
-            return meters[i];
+    for (size_t i = 0; i < meter_count; i++) {
+        if (strcmp(meters[i].module, module) == 0) {
+            return &meters[i];
         }
     }
     return NULL;
@@ -82,10 +83,8 @@ Meter *meter_of(const char *module)
         if (meter_count == METERS_MAX) {
             die("more than %d modules", METERS_MAX);
         }
-        meter = memory(sizeof *meter);
+        meter = &meters[meter_count++];
         meter->module = module;
-        meter->number = meter_count;
-        meters[meter_count++] = meter;
     }
     pthread_mutex_unlock(&lock);
     return meter;
@@ -114,6 +113,10 @@ void meter_cache(Meter *meter, ptrdiff_t change)
 void meter_in_flight(Meter *meter, int change)
 {
     meter->in_flight += (uint64_t)change;
+    if (change > 0) {
+        // What its end will add to comes while it works.
+        __builtin_prefetch(meter->figures, 1);
+    }
 }
 
 static int64_t process_cpu_ns(void)
@@ -128,40 +131,51 @@ static int64_t process_cpu_ns(void)
 // ---------------------------------------------------------------------------------------------
 // Adding, with the lock held
 
-// The module's second; the first one of any module notes the CPU of the process beside it.
-static Sums *second_of(Meter *meter, int64_t second)
+static void second_note(const Meter *meter, int64_t second)
 {
-    if (second > last_second) {
-        process_seconds[second % SECONDS] = (ProcessSecond){second, process_cpu_ns()};
-        last_second = second;
+    struct MeterFigures *figures = meter->figures;
+
+    figures->seconds[second % SECONDS] = (Second){second, figures->total};
+}
+
+// A second begins in which something is added: what came before it is noted once for all, so that
+// adding touches one sum and no more.
+static void second_begin(int64_t second)
+{
+    process_seconds[second % SECONDS] = (ProcessSecond){second, process_cpu_ns()};
+    last_second = second;
+    for (size_t i = 0; i < meter_count; i++) {
+        if (meters[i].figures) {
+            second_note(&meters[i], second);
+        }
     }
-    if (!meter->figures) {
-        meter->figures = memory(sizeof *meter->figures);
-    }
-    Second *at = &meter->figures->seconds[second % SECONDS];
-    if (at->second != second) {
-        *at = (Second){.second = second};
-    }
-    return &at->sums;
 }
 
 static void sums_add(Sums *to, const Sums *from)
 {
     to->requests += from->requests;
     to->errors += from->errors;
-    to->calls += from->calls;
     to->bytes_in += from->bytes_in;
     to->bytes_out += from->bytes_out;
+    to->calls += from->calls;
     to->cpu_ns += from->cpu_ns;
     to->wall_ns += from->wall_ns;
     to->queue_ns += from->queue_ns;
     to->store_ns += from->store_ns;
 }
 
-static void meter_add(Meter *meter, const Sums *sums, int64_t now_ns)
+static struct MeterFigures *figures_of(Meter *meter, int64_t now_ns)
 {
-    sums_add(second_of(meter, now_ns / 1000000000), sums);
-    sums_add(&meter->figures->total, sums);
+    int64_t second = now_ns / 1000000000;
+
+    if (second > last_second) {
+        second_begin(second);
+    }
+    if (!meter->figures) {
+        meter->figures = memory(sizeof *meter->figures);
+        second_note(meter, last_second);
+    }
+    return meter->figures;
 }
 
 void figures_add(MeterShare shares[METERS_MAX], uint64_t touched[METERS_MAX / 64], int64_t now_ns)
@@ -171,13 +185,12 @@ void figures_add(MeterShare shares[METERS_MAX], uint64_t touched[METERS_MAX / 64
         for (uint64_t bits = touched[w]; bits; bits &= bits - 1) {
             int i = w * 64 + __builtin_ctzll(bits);
             MeterShare *share = &shares[i];
-            Sums sums = {.calls = share->calls,
-                         .cpu_ns = share->cpu_ns,
-                         .wall_ns = share->wall_ns,
-                         .queue_ns = share->queue_ns,
-                         .store_ns = share->store_ns};
-            meter_add(meters[i], &sums, now_ns);
-            struct MeterFigures *figures = meters[i]->figures;
+            struct MeterFigures *figures = figures_of(&meters[i], now_ns);
+            figures->total.calls += share->calls;
+            figures->total.cpu_ns += share->cpu_ns;
+            figures->total.wall_ns += share->wall_ns;
+            figures->total.queue_ns += share->queue_ns;
+            figures->total.store_ns += share->store_ns;
             if (share->memory_bytes > figures->memory_bytes) {
                 figures->memory_bytes = share->memory_bytes;
             }
@@ -226,14 +239,13 @@ static void time_add(struct MeterFigures *figures, int64_t ns, int64_t now_ns)
 
 void meter_request(Meter *meter, const MeterRequest *request, int64_t now_ns)
 {
-    Sums sums = {.requests = 1,
-                 .errors = request->failed,
-                 .bytes_in = request->bytes_in,
-                 .bytes_out = request->bytes_out};
-
     pthread_mutex_lock(&lock);
-    meter_add(meter, &sums, now_ns);
-    time_add(meter->figures, request->ns, now_ns);
+    struct MeterFigures *figures = figures_of(meter, now_ns);
+    figures->total.requests++;
+    figures->total.errors += request->failed;
+    figures->total.bytes_in += request->bytes_in;
+    figures->total.bytes_out += request->bytes_out;
+    time_add(figures, request->ns, now_ns);
     pthread_mutex_unlock(&lock);
 }
 
@@ -253,18 +265,33 @@ static Reading reading_of(int window_s)
     return (Reading){.now_s = now_s, .from_s = window_s > 0 ? now_s - max_s + 1 : 0};
 }
 
+// What came since the first second of the window in which there was anything.
 static Sums window_sums(const struct MeterFigures *figures, const Reading *reading)
 {
-    Sums sums = {0};
+    Sums sums = figures->total;
+    const Second *first = NULL;
 
     if (!reading->from_s) {
-        return figures->total;
+        return sums;
     }
     for (int i = 0; i < SECONDS; i++) {
-        if (figures->seconds[i].second >= reading->from_s) {
-            sums_add(&sums, &figures->seconds[i].sums);
+        const Second *at = &figures->seconds[i];
+        if (at->second >= reading->from_s && (!first || at->second < first->second)) {
+            first = at;
         }
     }
+    if (!first) {
+        return (Sums){0};
+    }
+    sums.requests -= first->before.requests;
+    sums.errors -= first->before.errors;
+    sums.bytes_in -= first->before.bytes_in;
+    sums.bytes_out -= first->before.bytes_out;
+    sums.calls -= first->before.calls;
+    sums.cpu_ns -= first->before.cpu_ns;
+    sums.wall_ns -= first->before.wall_ns;
+    sums.queue_ns -= first->before.queue_ns;
+    sums.store_ns -= first->before.store_ns;
     return sums;
 }
 
@@ -346,8 +373,8 @@ size_t meter_read(int window_s, MeterReading *readings, size_t n, MeterReading *
 
     *reading = reading_of(window_s);
     pthread_mutex_lock(&lock);
-    for (; count < (size_t)meter_count && count < n; count++) {
-        meter_read_one(meters[count], reading, &readings[count], &all);
+    for (; count < meter_count && count < n; count++) {
+        meter_read_one(&meters[count], reading, &readings[count], &all);
         in_flight += readings[count].in_flight;
         for (size_t k = 0; k < TIME_BUCKETS; k++) {
             times[k] += reading->times[k];

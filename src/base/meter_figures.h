@@ -8,20 +8,27 @@ enum {
     METERS_MAX = 128,
 };
 
-// What a thread has to add for one module.
+// What a thread has to add for one module: a line of the processor's cache.
 typedef struct {
-    int64_t cpu_ns, busy_ns, wall_ns, queue_ns, store_ns;
+    _Alignas(64) int64_t cpu_ns, busy_ns, wall_ns, queue_ns, store_ns;
     uint64_t calls;
     size_t memory_bytes;
 } MeterShare;
 
 struct Meter {
-    const char *module;
-    int number;
+    _Alignas(64) const char *module;
     _Atomic uint64_t in_flight;
     _Atomic size_t cache_bytes;
     struct MeterFigures *figures;
 };
+
+extern Meter meters[METERS_MAX];
+
+// Told by its place alone: nothing is read.
+static inline size_t meter_number(const Meter *meter)
+{
+    return (size_t)(meter - meters);
+}
 
 // The pseudo-module of receiving and sending: in FOLIO that is the gateway's work.
 Meter *meter_edge(void);

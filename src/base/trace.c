@@ -3,26 +3,35 @@
 
 #include "base/die.h"
 
-#include <stdio.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/random.h>
 
 static _Thread_local TraceContext current;
 static _Thread_local bool has_current;
-static _Thread_local uint64_t random_state[2];
+static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
+static _Atomic uint64_t random_state; // of all threads
+static uint64_t random_own;           // tells the traces of this process from those of others
 
-// Ids need to differ, not to be secret (xorshift128+).
-static uint64_t random_next(void)
+static void seed(void)
 {
-    if (!random_state[0] && !random_state[1] &&
-        getrandom(random_state, sizeof random_state, 0) != sizeof random_state) {
+    uint64_t bytes[2] = {0};
+
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
         die("no random numbers");
     }
-    uint64_t x = random_state[0], y = random_state[1];
-    random_state[0] = y;
-    x ^= x << 23;
-    random_state[1] = x ^ y ^ x >> 17 ^ y >> 26;
-    return random_state[1] + y;
+    random_state = bytes[0];
+    random_own = bytes[1];
+}
+
+// Ids need to differ, not to be secret (splitmix64: no two alike before all were given).
+static uint64_t random_next(void)
+{
+    pthread_once(&seed_once, seed);
+    uint64_t x = random_state += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
 }
 
 static int digit(char c)
@@ -98,7 +107,7 @@ void trace_span_id(unsigned char to[8])
 void trace_begin(Str traceparent, Str tracestate, int percent)
 {
     if (!traceparent.len || !traceparent_read(traceparent, &current)) {
-        uint64_t id[2] = {random_next(), random_next()};
+        uint64_t id[2] = {random_next(), random_next() ^ random_own};
         current = (TraceContext){.is_sampled = (int)(id[0] % 100) < percent};
         memcpy(current.trace_id, id, sizeof id);
     } else if (tracestate.len <= TRACESTATE_MAX && str_is_utf8(tracestate)) {

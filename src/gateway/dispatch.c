@@ -327,6 +327,7 @@ static Err *serve(Req *req, Handling *handling)
     meter_route(handling->route->entry.route->path);
     // The gateway's own part so far was to find out who asks for what.
     meter_phase(PHASE_AUTH, meter_begun(), meter_enter(handling->route->meter));
+    route_expect(handling->route->figures);
     meter_in_flight(handling->route->meter, 1);
     Err *err = serve_route(req, handling);
     meter_in_flight(handling->route->meter, -1);
@@ -384,7 +385,7 @@ static void report(const Req *req, const Handling *handling)
     }
     int64_t ended_ns = handling->ended_ns ? handling->ended_ns : clock_ns();
     Observed observed = {
-        .key = req->route,
+        .figures = route ? route->figures : NULL,
         .module = meter_module(meter),
         .method = method_name(req->method),
         .route = route ? route->entry.route->path : "",

@@ -165,6 +165,7 @@ static void add_route(const Compiling *at, const Route *route)
     compiled->entry = (RouteEntry){at->module, at->interface, route};
     compiled->module = at->place;
     compiled->meter = at->meter;
+    compiled->figures = NEW(RouteFigures);
     compiled->required = names_of(route->permission);
     compiled->later = later_names(route, at->later);
     compiled->desired = names_of(route->desired);

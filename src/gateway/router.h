@@ -5,6 +5,7 @@
 #pragma once
 
 #include "gateway/gateway.h"
+#include "observe/observe.h"
 
 enum {
     MODULES_MAX = 192,
@@ -24,6 +25,7 @@ typedef struct {
     RouteEntry entry;
     size_t module; // its place in the list
     Meter *meter;
+    RouteFigures *figures;
     StrList required, later, desired; // names of permissions; later: empty = as required
     bool is_everywhere;               // Okapi's own routes: matched for every tenant
 } CompiledRoute;

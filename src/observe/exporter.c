@@ -35,6 +35,7 @@ typedef struct {
     NameValues headers;
     bool packs;
     Arena *arena; // as long as it runs
+    Buf body;     // of a call with spans: the same memory again and again
     pthread_t thread;
     _Atomic bool is_stopping, is_abandoned;
     bool is_running, is_down;
@@ -149,11 +150,11 @@ static Outcome call_collector(Str url, Str body, Str *answer)
 static void chunk_send(const SpanChunk *chunk)
 {
     for (size_t at = 0; at < chunk->len;) {
-        size_t spans = 0;
         Str answer = {0};
         ArenaMark mark = arena_mark(arena_current());
-        Str body = otlp_traces(&exporter.resource, chunk, &at, BODY_BYTES, &spans);
-        if (call_collector(exporter.traces_url, body, &answer) == SENT) {
+        buf_clear(&exporter.body);
+        size_t spans = otlp_traces(&exporter.resource, chunk, &at, BODY_BYTES, &exporter.body);
+        if (call_collector(exporter.traces_url, buf_str(&exporter.body), &answer) == SENT) {
             uint64_t rejected = otlp_rejected(answer);
             rejected = rejected < spans ? rejected : spans;
             figures.sent += spans - rejected;
@@ -264,9 +265,10 @@ static Err *exporter_set_up(const ObserveOptions *options)
 
 Err *exporter_start(const ObserveOptions *options)
 {
-    Arena *arena = arena_new(1 << 20), *former = arena_use(arena);
+    Arena *arena = arena_new(EXPORTER_ARENA_MAX), *former = arena_use(arena);
 
     exporter = (Exporter){.options = *options, .arena = arena, .meter = meter_of("octavo")};
+    exporter.body = otlp_body();
     Err *err = exporter_set_up(options);
     arena_use(former);
     if (err) {

@@ -16,12 +16,13 @@ typedef struct {
     uint32_t size; // of all, a multiple of 8
     uint16_t status, statement_count, visit_count;
     uint16_t path_len, tenant_len, request_id_len, state_len;
-    TraceContext trace; // its state is among the texts
+    bool has_parent;
+    unsigned char trace_id[16], span_id[8], parent_id[8];
+    float phase_ms[PHASES];
     const char *module, *method, *route;
     Time at;
     int64_t begun_ns, ended_ns;
-    uint64_t bytes_in, bytes_out;
-    int64_t phase_ns[PHASES];
+    uint64_t bytes_out;
 } SpanRecord;
 
 typedef struct SpanChunk {
@@ -68,10 +69,12 @@ typedef struct {
     int64_t pid;
 } OtlpResource;
 
-// An ExportTraceServiceRequest of the records of a chunk from *at on, about max_bytes long; *at is
-// where the next one begins, *spans how many there are in it.
-Str otlp_traces(const OtlpResource *resource, const SpanChunk *chunk, size_t *at, size_t max_bytes,
-                size_t *spans);
+// Memory for bodies, in the current arena.
+Buf otlp_body(void);
+// An ExportTraceServiceRequest of the records of a chunk from *at on, about max_bytes long, in the
+// body's memory; *at is where the next one begins. How many spans there are in it.
+size_t otlp_traces(const OtlpResource *resource, const SpanChunk *chunk, size_t *at,
+                   size_t max_bytes, Buf *body);
 // Spans that a collector says it did not take (partial success); 0: it took all.
 uint64_t otlp_rejected(Str answer);
 // An ExportMetricsServiceRequest of the figures of this moment.

@@ -43,9 +43,21 @@ OtlpFigures otlp_figures(void);
 // A request begins, on its thread: its trace.
 void observe_begin(const Req *req);
 
+enum {
+    STATUS_CLASSES = 5,
+};
+
+// What is counted for a route: a place in whatever describes it, empty at first.
+typedef struct {
+    struct RouteCounts *_Atomic classes[STATUS_CLASSES]; // made when an answer is of the class
+} RouteFigures;
+
+// The route of a request that has begun.
+void route_expect(RouteFigures *figures);
+
 // A request that is over. Texts are borrowed; module, method and route are constants.
 typedef struct {
-    const void *key; // of the route; NULL: there is none
+    RouteFigures *figures; // NULL: no route
     const char *module, *method, *route;
     Str path, tenant, request_id;
     int status;

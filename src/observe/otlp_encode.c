@@ -115,7 +115,7 @@ static size_t span_begin(Spans *spans, const SpanHead *head)
     size_t span = pb_begin(to, 2);
     Str state = record_state(spans->record);
 
-    pb_bytes(to, 1, (Str){(const char *)spans->record->trace.trace_id, 16});
+    pb_bytes(to, 1, (Str){(const char *)spans->record->trace_id, 16});
     pb_bytes(to, 2, (Str){(const char *)head->id, 8});
     if (state.len > 0) {
         pb_bytes(to, 3, state);
@@ -162,8 +162,8 @@ static void request_attributes(Pb *to, const SpanRecord *record)
     attribute(to, 9, KEY("folio.request_id"),
               (Str){tenant.at + tenant.len, record->request_id_len});
     for (int i = 0; i < PHASES; i++) {
-        if (record->phase_ns[i]) {
-            attribute_double(to, 9, phases[i], (double)record->phase_ns[i] / 1e6);
+        if (record->phase_ms[i] > 0) {
+            attribute_double(to, 9, phases[i], (double)record->phase_ms[i]);
         }
     }
 }
@@ -171,9 +171,8 @@ static void request_attributes(Pb *to, const SpanRecord *record)
 static void request_span(Spans *spans)
 {
     const SpanRecord *record = spans->record;
-    const TraceContext *trace = &record->trace;
     char name[256];
-    SpanHead head = {trace->span_id,          trace->has_parent ? trace->parent_id : NULL,
+    SpanHead head = {record->span_id,         record->has_parent ? record->parent_id : NULL,
                      span_name(record, name), SPAN_SERVER,
                      record->begun_ns,        record->ended_ns};
 
@@ -190,7 +189,7 @@ static void request_span(Spans *spans)
 static const unsigned char *visit_id(const Spans *spans, int visit)
 {
     // The first visit is the gateway's: its span is the request's.
-    return visit > 0 ? spans->visit_ids[visit] : spans->record->trace.span_id;
+    return visit > 0 ? spans->visit_ids[visit] : spans->record->span_id;
 }
 
 static void visit_spans(Spans *spans)
@@ -250,10 +249,15 @@ static bool record_spans(Spans *spans)
     return true;
 }
 
-Str otlp_traces(const OtlpResource *resource, const SpanChunk *chunk, size_t *at, size_t max_bytes,
-                size_t *count)
+Buf otlp_body(void)
 {
-    Pb body = {.buf = buf_new(arena_current(), BODY_MAX)};
+    return buf_new(arena_current(), BODY_MAX);
+}
+
+size_t otlp_traces(const OtlpResource *resource, const SpanChunk *chunk, size_t *at,
+                   size_t max_bytes, Buf *memory)
+{
+    Pb body = {.buf = *memory, .at = memory->at};
     Spans spans = {.to = &body};
 
     // Spans take about as much as their records did: memory is asked for once.
@@ -271,8 +275,9 @@ Str otlp_traces(const OtlpResource *resource, const SpanChunk *chunk, size_t *at
     }
     pb_end(&body, scope);
     pb_end(&body, message);
-    *count = spans.spans;
-    return pb_str(&body);
+    (void)pb_str(&body);
+    *memory = body.buf;
+    return spans.spans;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -443,7 +448,7 @@ static void routes_write(Metrics *metrics)
 
 Str otlp_metrics(const OtlpResource *resource, Time started_at)
 {
-    Pb body = {.buf = buf_new(arena_current(), BODY_MAX)};
+    Pb body = {.buf = otlp_body()};
     Metrics metrics = {&body, (uint64_t)started_at * 1000000, (uint64_t)time_now() * 1000000};
     ProcessFacts facts = process_facts();
     double memory = (double)facts.rss_bytes;

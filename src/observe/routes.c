@@ -2,105 +2,108 @@
 #include "observe/internal.h"
 
 #include "base/arena.h"
+#include "base/die.h"
 
 #include <pthread.h>
-
-enum {
-    ROOM = 4096, // power of two; routes beyond three quarters share one entry
-    ROUTES_MAX = ROOM / 4 * 3,
-    CLASSES = 5,
-    ARENA_MAX = 16 << 20, // more than all entries take
-};
+#include <stdatomic.h>
+#include <stdlib.h>
 
 const int64_t route_bounds_us[ROUTE_BOUNDS] = {500,     1000,    2500,    5000,    10000,
                                                25000,   50000,   100000,  250000,  500000,
                                                1000000, 2500000, 5000000, 10000000};
 
-typedef struct {
-    const void *key;
+// What a request writes comes first: one line of the processor's cache unless it took long.
+struct RouteCounts {
+    _Atomic int64_t sum_us;
+    _Atomic uint64_t buckets[ROUTE_BOUNDS + 1];
     const char *module, *method, *route;
-    RouteTimes *classes[CLASSES]; // made when an answer is of the class
-} Entry;
+    int status_class;
+    struct RouteCounts *next;
+};
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards everything below
-static Arena *arena;                                     // as long as the process
-static Entry *entries;
-static size_t entry_count;
-static const char no_route; // key of requests without one
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards making them and the list
+static struct RouteCounts *all;
+static RouteFigures no_route; // of requests without one
 
-static Entry *entry_of(const void *key)
+static struct RouteCounts *counts_new(const Observed *request, int status_class)
 {
-    size_t at = ((uintptr_t)key >> 4) * 0x9e3779b97f4a7c15u >> 52;
+    struct RouteCounts *counts = NULL;
 
-    while (entries[at].key && entries[at].key != key) {
-        at = (at + 1) % ROOM;
+    if (posix_memalign((void **)&counts, 64, sizeof *counts)) {
+        die("out of memory");
     }
-    return &entries[at];
+    *counts = (struct RouteCounts){.module = request->module,
+                                   .method = request->method,
+                                   .route = request->route,
+                                   .status_class = status_class,
+                                   .next = all};
+    all = counts;
+    return counts;
 }
 
-static Entry *entry_for(const Observed *request)
+// They live as long as the process.
+static struct RouteCounts *counts_for(const Observed *request)
 {
-    if (!entries) {
-        arena = arena_new(ARENA_MAX);
-        entries = arena_alloc_array(arena, ROOM, sizeof *entries);
+    int class = request->status / 100;
+    RouteFigures *figures = request->figures ? request->figures : &no_route;
+
+    class = class < 1 || class > STATUS_CLASSES ? STATUS_CLASSES : class;
+    struct RouteCounts *_Atomic *place = &figures->classes[class - 1];
+    struct RouteCounts *counts = atomic_load_explicit(place, memory_order_acquire);
+    if (!counts) {
+        pthread_mutex_lock(&lock);
+        counts = *place ? *place : counts_new(request, class);
+        atomic_store_explicit(place, counts, memory_order_release);
+        pthread_mutex_unlock(&lock);
     }
-    Entry *entry = entry_of(request->key ? request->key : &no_route);
-    if (!entry->key && entry_count >= ROUTES_MAX) {
-        entry = entry_of(&no_route);
-    }
-    if (!entry->key) {
-        *entry = (Entry){.key = request->key ? request->key : &no_route,
-                         .module = request->module,
-                         .method = request->method,
-                         .route = request->route};
-        entry_count++;
-    }
-    return entry;
+    return counts;
 }
 
-static RouteTimes *times_for(Entry *entry, int status)
+void route_expect(RouteFigures *figures)
 {
-    int class = status / 100 < 1 || status / 100 > CLASSES ? CLASSES : status / 100;
-    RouteTimes **times = &entry->classes[class - 1];
-
-    if (!*times) {
-        *times = arena_alloc(arena, sizeof **times);
-        (*times)->module = entry->module;
-        (*times)->method = entry->method;
-        (*times)->route = entry->route;
-        (*times)->status_class = class;
-    }
-    return *times;
+    // Memory that was last used some requests ago is far away: it comes while the request works.
+    __builtin_prefetch(atomic_load_explicit(&figures->classes[1], memory_order_relaxed), 1);
 }
 
 void routes_add(const Observed *request)
 {
     int64_t us = (request->ended_ns - request->begun_ns) / 1000;
+    struct RouteCounts *counts = counts_for(request);
     int bucket = 0;
 
     while (bucket < ROUTE_BOUNDS && us > route_bounds_us[bucket]) {
         bucket++;
     }
-    pthread_mutex_lock(&lock);
-    RouteTimes *times = times_for(entry_for(request), request->status);
-    times->count++;
-    times->sum_us += us;
-    times->buckets[bucket]++;
-    pthread_mutex_unlock(&lock);
+    atomic_fetch_add_explicit(&counts->sum_us, us, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counts->buckets[bucket], 1, memory_order_relaxed);
+}
+
+static RouteTimes times_of(const struct RouteCounts *counts)
+{
+    RouteTimes times = {.module = counts->module,
+                        .method = counts->method,
+                        .route = counts->route,
+                        .status_class = counts->status_class,
+                        .sum_us = counts->sum_us};
+
+    for (int i = 0; i <= ROUTE_BOUNDS; i++) {
+        times.buckets[i] = counts->buckets[i];
+        times.count += times.buckets[i];
+    }
+    return times;
 }
 
 size_t route_times_read(RouteTimes **out)
 {
-    size_t n = 0;
+    size_t n = 0, count = 0;
 
     pthread_mutex_lock(&lock);
-    *out = NEW_ARRAY(RouteTimes, entry_count * CLASSES + 1);
-    for (size_t i = 0; entries && i < ROOM; i++) {
-        for (int class = 0; class < CLASSES; class ++) {
-            if (entries[i].classes[class]) {
-                (*out)[n++] = *entries[i].classes[class];
-            }
-        }
+    for (const struct RouteCounts *counts = all; counts; counts = counts->next) {
+        count++;
+    }
+    *out = NEW_ARRAY(RouteTimes, count + 1);
+    for (const struct RouteCounts *counts = all; counts; counts = counts->next) {
+        (*out)[n++] = times_of(counts);
     }
     pthread_mutex_unlock(&lock);
     return n;

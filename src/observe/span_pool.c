@@ -10,8 +10,8 @@
 #include <time.h>
 
 enum {
-    CHUNK_BYTES = 256 * 1024,
-    TEXT_MAX = 512, // of each text
+    CHUNK_BYTES = 128 * 1024, // two of them and a body stay in a processor's cache
+    TEXT_MAX = 512,           // of each text
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards everything below
@@ -118,17 +118,21 @@ bool span_pool_add(const Observed *request, const MeterWork *work, const TraceCo
         .tenant_len = text_len(request->tenant),
         .request_id_len = text_len(request->request_id),
         .state_len = text_len(trace->state),
-        .trace = *trace,
+        .has_parent = trace->has_parent,
         .module = request->module,
         .method = request->method,
         .route = request->route,
         .at = request->at,
         .begun_ns = request->begun_ns,
         .ended_ns = request->ended_ns,
-        .bytes_in = request->bytes_in,
         .bytes_out = request->bytes_out,
     };
-    memcpy(record.phase_ns, work->phase_ns, sizeof record.phase_ns);
+    memcpy(record.trace_id, trace->trace_id, sizeof record.trace_id);
+    memcpy(record.span_id, trace->span_id, sizeof record.span_id);
+    memcpy(record.parent_id, trace->parent_id, sizeof record.parent_id);
+    for (int i = 0; i < PHASES; i++) {
+        record.phase_ms[i] = (float)work->phase_ns[i] / 1e6F;
+    }
     size_t size = sizeof record + statements * sizeof *work->statements +
                   visits * sizeof *work->visits + record.path_len + record.tenant_len +
                   record.request_id_len + record.state_len;

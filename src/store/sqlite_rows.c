@@ -96,6 +96,7 @@ static Err *statement_start(Tx *tx, const char *sql, Args args, Stmt **out)
     if (code != SQLITE_OK) {
         return statement_failed(tx, code, sql);
     }
+    statement_begins((*out)->shape);
     code = bind_all(*out, args);
     if (code != SQLITE_OK) {
         stmt_put(conn, *out);

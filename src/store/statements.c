@@ -23,8 +23,9 @@ enum {
     LOGGED_MAX = 1 << 16,
 };
 
+// A line of the processor's cache.
 typedef struct {
-    const char *shape;
+    _Alignas(64) const char *shape;
     const char *route; // of the work, compared as a pointer; shown is the copy
     const char *route_text, *cql;
     int64_t calls, total_ns, max_ns, rows;
@@ -32,10 +33,10 @@ typedef struct {
 } Entry;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards everything below
-static Arena *shape_texts, *entry_memory;                // that of entries goes with a reset
+static Arena *shape_texts, *entry_texts;                 // the latter go with a reset
 static const char *shapes[SHAPES];
 static size_t shape_count;
-static Entry *entries; // NULL until the first is counted
+static Entry entries[ENTRIES];
 static size_t entry_count;
 static Time since;
 
@@ -84,10 +85,16 @@ const char *statement_shape(Str sql)
 // ---------------------------------------------------------------------------------------------
 // Counting, with the lock held
 
-static Entry *entry_find(const char *shape, const char *route)
+static size_t entry_place(const char *shape, const char *route)
 {
     uint64_t hash = ((uintptr_t)shape >> 4) * 0x9e3779b97f4a7c15u ^ ((uintptr_t)route >> 3);
-    size_t at = (hash * 0x9e3779b97f4a7c15u) >> 52;
+
+    return (hash * 0x9e3779b97f4a7c15u) >> 52;
+}
+
+static Entry *entry_find(const char *shape, const char *route)
+{
+    size_t at = entry_place(shape, route);
 
     while (entries[at].shape && (entries[at].shape != shape || entries[at].route != route)) {
         at = (at + 1) % ENTRIES;
@@ -97,10 +104,6 @@ static Entry *entry_find(const char *shape, const char *route)
 
 static Entry *entry_for(const char *shape, const char *route, Str cql)
 {
-    if (!entries) {
-        entries = arena_alloc_array(memory_of(&entry_memory), ENTRIES, sizeof *entries);
-        since = since ? since : time_now();
-    }
     Entry *entry = entry_find(shape, route);
     if (entry->shape) {
         return entry;
@@ -111,12 +114,23 @@ static Entry *entry_for(const char *shape, const char *route, Str cql)
         entry = entry_find(shape, route);
     }
     if (!entry->shape) {
+        since = since ? since : time_now();
         *entry = (Entry){.shape = shape, .route = route};
-        entry->route_text = route ? text_keep(&entry_memory, str_of(route)) : NULL;
-        entry->cql = cql.at ? text_keep(&entry_memory, cql_shape(cql)) : NULL;
+        entry->route_text = route ? text_keep(&entry_texts, str_of(route)) : NULL;
+        entry->cql = cql.at ? text_keep(&entry_texts, cql_shape(cql)) : NULL;
         entry_count++;
     }
     return entry;
+}
+
+void statement_begins(const char *shape)
+{
+    const MeterWork *work = meter_work();
+
+    // Memory that was last used some requests ago is far away: it comes while the statement runs.
+    if (work) {
+        __builtin_prefetch(&entries[entry_place(shape, work->route)], 1);
+    }
 }
 
 void statement_ended(const Tx *tx, const char *shape, MeterMark begun, int64_t rows)
@@ -139,10 +153,14 @@ void statement_ended(const Tx *tx, const char *shape, MeterMark begun, int64_t r
 void statement_figures_reset(void)
 {
     pthread_mutex_lock(&lock);
-    if (entry_memory) {
-        arena_reset(entry_memory);
+    if (entry_texts) {
+        arena_reset(entry_texts);
     }
-    entries = NULL;
+    for (size_t i = 0; i < ENTRIES; i++) {
+        if (entries[i].shape) { // others are memory that was never touched
+            entries[i] = (Entry){0};
+        }
+    }
     entry_count = 0;
     since = time_now();
     pthread_mutex_unlock(&lock);
@@ -171,7 +189,7 @@ static size_t entries_copy(StatementFigures **out)
 
     pthread_mutex_lock(&lock);
     *out = NEW_ARRAY(StatementFigures, entry_count + 1);
-    for (size_t i = 0; entries && i < ENTRIES; i++) {
+    for (size_t i = 0; i < ENTRIES; i++) {
         const Entry *entry = &entries[i];
         if (entry->shape) {
             (*out)[n++] = (StatementFigures){str_of(entry->shape), shown(entry->route_text),

@@ -196,3 +196,5 @@ const char *statement_shape(Str sql);
 void statement_log(const char *sql, Args args);
 // A statement of the transaction is over.
 void statement_ended(const Tx *tx, const char *shape, MeterMark begun, int64_t rows);
+// What will be counted then, so that it is at hand.
+void statement_begins(const char *shape);
