@@ -1,8 +1,9 @@
-// What a database must offer to the store: one struct of functions per backend.
+// What the collection engine asks of the database below it: statements, words, sorted sets, facts
+// of tables; and what transactions, caches and the outbox tell each other.
 //
-// Only sqlite.c and postgres.c implement it; nothing outside src/store includes it. tx.c owns the
-// life of transactions and calls these; collection.c, query.c and the rest build SQL through
-// Dialect and run it through sql_rows and sql_exec.
+// Nothing outside src/store includes it. collection.c, query.c and the rest build SQL through
+// Dialect and run it through sql_rows and sql_exec; store.c and tx.c pass everything on to the
+// backend (tx.h).
 #pragma once
 
 #include "base/buf.h"
@@ -133,7 +134,7 @@ void cache_committed(Db *db, const Collection *const *written, size_t n);
 // Per-database and per-transaction slots for the caches and the list code; freed by the given
 // functions.
 void **db_slot(Db *db, void (*free_slot)(void *));
-typedef struct TxExtra TxExtra; // owned by cache.c: pinned entries, records read so far
+typedef struct TxExtra TxExtra; // engine.h: pinned entries, records read so far
 TxExtra **tx_extra(Tx *tx);
 void cache_tx_end(Tx *tx); // called by tx.c when a transaction ended, before its memory goes
 // What is kept of a database goes, values in use when their transactions end. True if there was

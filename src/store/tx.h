@@ -1,5 +1,5 @@
-// What tx.c and the backends share: the structs behind Store, Db and Tx, and the functions of a
-// backend. Nothing else includes it.
+// What store.c, tx.c and the backends share: the structs behind Store, Db and Tx, and the functions
+// of a backend. Nothing else includes it.
 #pragma once
 
 #include "base/meter.h"
