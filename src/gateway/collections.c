@@ -186,6 +186,18 @@ Err *reply_list(Req *req, const Collection *of, List *list)
                                : reply_streamed(req, of, list, facets);
 }
 
+Err *reply_docs(Req *req, const char *list_key, const Docs *docs)
+{
+    Json *answer = json_object(), *list = json_array();
+
+    for (size_t i = 0; i < docs->len; i++) {
+        json_add(list, docs->at[i]);
+    }
+    json_set(answer, list_key, list);
+    json_set_int(answer, "totalRecords", (int64_t)docs->len);
+    return reply_json(req, 200, answer);
+}
+
 Err *collection_list(Req *req)
 {
     const Collection *of = req->route->collection;

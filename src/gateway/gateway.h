@@ -199,6 +199,8 @@ WARN_UNUSED bool token_verify(App *app, Str token, Time now, TokenSubject *out);
 WARN_UNUSED Err *list_request_read(const Req *req, const Collection *of, ListRequest *out);
 // {"<key>":[...],"totalRecords":n}; streams when the list is longer than one chunk. Ends the list.
 WARN_UNUSED Err *reply_list(Req *req, const Collection *of, List *list);
+// The same of records that are all there.
+WARN_UNUSED Err *reply_docs(Req *req, const char *list_key, const Docs *docs);
 // 201, Location "/<path>/<id>", the record.
 WARN_UNUSED Err *reply_created(Req *req, const Collection *of, const Json *doc);
 // Deletes what the query matches and answers 204, on a route of kind NONE.

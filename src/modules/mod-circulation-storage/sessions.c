@@ -56,7 +56,6 @@ Err *sessions_expired(Req *req)
 Err *check_out_locks_list(Req *req)
 {
     Str user_id = str_lower(req_query_text(req, "userId"));
-    Json *answer = json_object(), *array = json_array();
     int64_t offset = 0, limit = 0;
     Docs locks = {0};
 
@@ -67,12 +66,7 @@ Err *check_out_locks_list(Req *req)
     }
     TRY(tx_where(req->tx, &check_out_locks, "user_id = $1 order by id limit $2 offset $3",
                  ARGS(A_TEXT(user_id), A_INT(limit), A_INT(offset)), &locks));
-    for (size_t i = 0; i < locks.len; i++) {
-        json_add(array, locks.at[i]);
-    }
-    json_set(answer, "checkoutLocks", array);
-    json_set_int(answer, "totalRecords", (int64_t)locks.len);
-    return reply_json(req, 200, answer);
+    return reply_docs(req, "checkoutLocks", &locks);
 }
 
 static Err *no_lock(void)

@@ -234,6 +234,8 @@ typedef struct {
 WARN_UNUSED Err *loan_representation(Tx *tx, const Json *loan, const LoanParts *parts, Json **out);
 // Of a page of loans in few statements; `out` gets one element per loan, in order.
 WARN_UNUSED Err *loan_representations(Tx *tx, const Docs *page, Json *out);
+// A service point as loans and requests show it, as a member; nothing if there is none of that id.
+WARN_UNUSED Err *service_point_show(Tx *tx, Json *doc, const char *member, Str id);
 // Sets action; removes the comment of the former action or sets the new one.
 void loan_set_action(Json *loan, const char *action, Str comment);
 

@@ -22,7 +22,7 @@ static Err *add_name(Tx *tx, Json *doc, const char *path, const Collection *of, 
     return NULL;
 }
 
-static Err *add_service_point(Tx *tx, Json *doc, const char *member, Str id)
+Err *service_point_show(Tx *tx, Json *doc, const char *member, Str id)
 {
     static const char *const taken[] = {
         "name", "code", "discoveryDisplayName", "description", "shelvingLagTime", "pickupLocation"};
@@ -88,9 +88,10 @@ static Err *represent(Tx *tx, const Json *loan, const ItemView *item, const Json
         add_borrower(doc, patron);
     }
     TRY(add_group(tx, doc, json_str(loan, "patronGroupIdAtCheckout")));
-    TRY(add_service_point(tx, doc, "checkoutServicePoint",
-                          json_str(loan, "checkoutServicePointId")));
-    TRY(add_service_point(tx, doc, "checkinServicePoint", json_str(loan, "checkinServicePointId")));
+    TRY(service_point_show(tx, doc, "checkoutServicePoint",
+                           json_str(loan, "checkoutServicePointId")));
+    TRY(service_point_show(tx, doc, "checkinServicePoint",
+                           json_str(loan, "checkinServicePointId")));
     TRY(add_name(tx, doc, "loanPolicy.name", &loan_policies, json_str(loan, "loanPolicyId")));
     TRY(add_name(tx, doc, "overdueFinePolicy.name", &overdue_fine_policies,
                  json_str(loan, "overdueFinePolicyId")));

@@ -15,7 +15,6 @@
 // was given up.
 Err *hold_shelf_clearance(Req *req)
 {
-    Json *answer = json_object(), *list = json_array();
     Docs docs = {0};
 
     TRY(tx_where(req->tx, &requests,
@@ -29,12 +28,7 @@ Err *hold_shelf_clearance(Req *req)
                  "other.id > request.id))))) order by awaiting_pickup_closed_at, id limit 5000",
                  ARGS(A_TEXT(str_lower(req_param(req, 0)))), &docs));
     TRY(request_representations(req->tx, docs.at, docs.len));
-    for (size_t i = 0; i < docs.len; i++) {
-        json_add(list, docs.at[i]);
-    }
-    json_set(answer, "requests", list);
-    json_set_int(answer, "totalRecords", (int64_t)docs.len);
-    return reply_json(req, 200, answer);
+    return reply_docs(req, "requests", &docs);
 }
 
 // --- items in transit

@@ -178,24 +178,9 @@ static void add_delivery_address(Json *request, const Json *user)
 
 static Err *add_pickup(Tx *tx, Json *request)
 {
-    static const char *const taken[] = {
-        "name", "code", "discoveryDisplayName", "description", "shelvingLagTime", "pickupLocation"};
-    const Json *point = NULL;
-    Str id = json_str(request, "pickupServicePointId");
-
     json_remove(request, "pickupServicePoint");
-    if (str_is_empty(id)) {
-        return NULL;
-    }
-    TRY(tx_ref(tx, &service_points, id, &point));
-    if (point) {
-        Json *shown = json_object();
-        for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
-            json_take(shown, taken[i], point, taken[i]);
-        }
-        json_set(request, "pickupServicePoint", shown);
-    }
-    return NULL;
+    return service_point_show(tx, request, "pickupServicePoint",
+                              json_str(request, "pickupServicePointId"));
 }
 
 static Err *represent(Tx *tx, Json *request, const Related *related)

@@ -110,16 +110,10 @@ Err *subscriber_declare(Req *req)
 static Err *list(Req *req, const char *role)
 {
     Docs docs = {0};
-    Json *answer = json_object(), *modules = json_array();
 
     TRY(tx_where(req->tx, &messaging_modules, "event_type = $1 and role = $2 order by module_id",
                  ARGS(A_TEXT(req_param(req, 0)), A_TEXT(str_of(role))), &docs));
-    for (size_t i = 0; i < docs.len; i++) {
-        json_add(modules, docs.at[i]);
-    }
-    json_set(answer, "messagingModules", modules);
-    json_set_int(answer, "totalRecords", (int64_t)docs.len);
-    return reply_json(req, 200, answer);
+    return reply_docs(req, "messagingModules", &docs);
 }
 
 Err *publishers_list(Req *req)

@@ -25,15 +25,12 @@ static Err *body_read(Req *req, Json **out)
 Err *event_types_list(Req *req)
 {
     Docs docs = {0};
-    Json *answer = json_object(), *list = json_array();
 
     TRY(tx_where(req->tx, &event_descriptors, "1 = 1 order by event_type", NO_ARGS, &docs));
     for (size_t i = 0; i < docs.len; i++) {
-        json_add(list, event_type_shown(docs.at[i]));
+        docs.at[i] = event_type_shown(docs.at[i]);
     }
-    json_set(answer, "eventDescriptors", list);
-    json_set_int(answer, "totalRecords", (int64_t)docs.len);
-    return reply_json(req, 200, answer);
+    return reply_docs(req, "eventDescriptors", &docs);
 }
 
 // A descriptor may be sent again as long as it says the same: modules do so whenever they are

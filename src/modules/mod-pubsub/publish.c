@@ -135,7 +135,6 @@ Err *history_list(Req *req)
     Str start = req_query_text(req, "startDate"), end = req_query_text(req, "endDate");
     Time from = 0, to = 0;
     Docs docs = {0};
-    Json *answer = json_object(), *messages = json_array();
 
     if (!start.len || !end.len) {
         return err_text(400, "Start date and End date are required query parameters");
@@ -150,12 +149,7 @@ Err *history_list(Req *req)
                       A_TEXT(req_query_text(req, "eventType")),
                       A_TEXT(req_query_text(req, "correlationId"))),
                  &docs));
-    for (size_t i = 0; i < docs.len; i++) {
-        json_add(messages, docs.at[i]);
-    }
-    json_set(answer, "auditMessages", messages);
-    json_set_int(answer, "totalRecords", (int64_t)docs.len);
-    return reply_json(req, 200, answer);
+    return reply_docs(req, "auditMessages", &docs);
 }
 
 Err *payload_get(Req *req)
