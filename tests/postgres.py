@@ -10,6 +10,7 @@ Tests that hurt a database make clusters of their own: see Cluster.
 import os
 import pathlib
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -48,10 +49,25 @@ def servant():
     raise AssertionError("no user to run a database: neither postgres nor nobody exists")
 
 
+# Below those that Linux gives to whoever connects: a server that was stopped finds its own again.
+PORTS = range(20000, 32768)
+taken = []  # a name for each that this process was given
+
+
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """For this process alone until it ends: other tests that run beside it see the name."""
+    for port in random.sample(PORTS, len(PORTS)):
+        name = socket.socket(socket.AF_UNIX)
+        with socket.socket() as one:
+            try:
+                name.bind(f"\0octavo-test-port-{port}")
+                one.bind(("", port))
+            except OSError:
+                name.close()
+                continue
+        taken.append(name)
+        return port
+    raise AssertionError("no port is free")
 
 
 class Cluster:
@@ -142,10 +158,16 @@ class Cluster:
             rules.write(f"host all all {network} trust\nhost replication all {network} trust\n")
         self.sql("select pg_reload_conf()")
 
-    def take_over(self, other, name, copy):
-        """A copy of another cluster's database."""
-        dump = other.run("pg_dump", "-h", other.folder, "-p", other.port, "-U", ROLE, "-d", name)
-        self.sql(dump, database=self.database(copy), role=ROLE)
+    def keep(self):
+        """Stops for a moment to put its files aside: others begin with them."""
+        self.stop()
+        self.run("cp", "-a", self.data, self.folder / "kept")
+        self.start()
+
+    def make_like(self, other):
+        """A copy of another cluster as it was kept."""
+        self.run("cp", "-a", other.folder / "kept", self.data)
+        return self.start()
 
     def standby(self):
         """A second server that follows this one, running."""

@@ -277,8 +277,9 @@ def make_administrator(library):
                                   "permissions": top_permissions(library)}).expect(201)
 
 
-def wait_until(check, seconds=10):
-    """For what happens behind the answer, such as timers."""
+def wait_until(check, seconds=60):
+    """For what happens behind the answer, such as timers. Who means a promise names its seconds;
+    the others are long enough for the busiest machine."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if check():

@@ -28,10 +28,11 @@ def inputs(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def prepared(cluster, inputs):
-    """Name of a database that has the tiny library."""
-    name = cluster.database("prepared")
+    """Name of a database that has the tiny library: of this cluster, and of those made like it."""
+    name = cluster.database("library")
     done = run("migrate", "--from", f"sqlite:{inputs.parent}", "--to", cluster.url(name))
     assert done.returncode == 0, done.stdout + done.stderr
+    cluster.keep()
     return name
 
 

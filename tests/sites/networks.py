@@ -93,9 +93,9 @@ class Place:
     def mend(self):
         self._neighbours(self._mac(78, 1), self._mac(78, 2))
 
-    def is_silent(self, port):
+    def is_silent(self, port, within_s=1):
         """True if a call to the database hears nothing at all, and False if it is taken."""
-        done = subprocess.run([*self.inside, "timeout", "1", "bash", "-c",
+        done = subprocess.run([*self.inside, "timeout", str(within_s), "bash", "-c",
                                f"exec 3<>/dev/tcp/{self.way_to_database}/{port}"],
                               capture_output=True, check=False)
         assert done.returncode in (0, 124), done.stderr

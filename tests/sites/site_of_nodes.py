@@ -2,6 +2,7 @@
 
 import collections
 import csv
+import datetime
 import itertools
 import pathlib
 import re
@@ -45,7 +46,13 @@ class Node(octavo.Server):
             return False
 
     def metrics(self):
-        return requests.get(self.admin_url + "/octavo/metrics", timeout=5).text
+        return requests.get(self.admin_url + "/octavo/metrics", timeout=30).text
+
+    def requests(self, module):
+        """How many of this module it has answered since it started."""
+        name = f'octavo_module_requests_total{{module="{module}"}}'
+        return sum(int(line.split()[-1]) for line in self.metrics().splitlines()
+                   if line.startswith(name))
 
 
 class Site:
@@ -164,12 +171,36 @@ class Proxy:
         self.cut()
 
 
+class Locked:
+    """Somebody's psql has something for itself, by a statement, as long as the test is in here."""
+
+    def __init__(self, cluster, database, statement):
+        self.process = subprocess.Popen(
+            [postgres.program("psql"), "-X", "-q", "-d", cluster.url(database)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process.stdin.write(f"begin; {statement}; select 1;\n")
+        self.process.stdin.flush()
+        self.process.stdout.readline()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate("rollback;\n", timeout=60)
+
+
+def who_waits_for_a_lock(cluster):
+    """The database's processes that do."""
+    return cluster.sql("select pid from pg_stat_activity where wait_event_type = 'Lock'").split()
+
+
 class Nginx:
     """The example of the documentation in front of these nodes."""
 
     FAIL_TIMEOUT_S = 1
 
     def __init__(self, nodes):
+        self.nodes = nodes
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="octavo-nginx-"))
         self.port = postgres.free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -196,6 +227,30 @@ class Nginx:
         with socket.socket() as one:
             return one.connect_ex(("127.0.0.1", self.port)) == 0
 
+    def people(self, count, inputs):
+        """So many or more, each with a token of their own, and two at least at each of the nodes:
+        nginx goes by tokens. person.home is the node that serves them."""
+        found, homes = [], collections.Counter()
+        while len(found) < count or any(homes[node] < 2 for node in self.nodes):
+            assert len(found) < count + 30, "a node gets nobody"
+            person = Desk(self.nodes[0].url, inputs).log_in()
+            person.url = self.url
+            person.home = next(node for node in self.nodes if self._serves(node, person))
+            homes[person.home] += 1
+            found.append(person)
+        return found
+
+    def _serves(self, node, person):
+        """Nobody else in the tests of sites asks for tags."""
+        before = node.requests("mod-tags")
+        person.get("/tags", limit=1)
+        return node.requests("mod-tags") > before
+
+    def wait_for(self, node, people):
+        """Until it is asked again: nginx leaves a node alone for a while that it found away."""
+        person = next(one for one in people if one.home is node)
+        octavo.wait_until(lambda: self._serves(node, person))
+
     def close(self):
         self.process.terminate()
         self.process.wait()
@@ -205,6 +260,8 @@ class Nginx:
 class Desk:
     """Where check-outs of the prepared library are done: a URL that may be a node's or nginx's."""
 
+    tokens = set()
+
     def __init__(self, url, inputs):
         self.url = url
         self.inputs = inputs
@@ -212,11 +269,22 @@ class Desk:
         self.headers = {"x-okapi-tenant": "diku"}
 
     def log_in(self):
-        answer = self.session.post(self.url + "/authn/login", headers=self.headers, timeout=30,
+        """With a token that nobody else has: those of one second are the same, so everybody says
+        that it is another one. Where a node does not believe that, the next second comes."""
+        while (token := self._new_token()) in self.tokens:
+            time.sleep(0.2)
+        self.tokens.add(token)
+        self.headers["x-okapi-token"] = token
+        return self
+
+    def _new_token(self):
+        now = datetime.datetime.now(datetime.timezone.utc)
+        then = now - datetime.timedelta(hours=len(self.tokens))
+        answer = self.session.post(self.url + "/authn/login", timeout=30,
+                                   headers={**self.headers, "x-octavo-now": then.isoformat()},
                                    json={"username": "diku_admin", "password": "admin"})
         assert answer.status_code == 201, answer.text
-        self.headers["x-okapi-token"] = answer.headers["x-okapi-token"]
-        return self
+        return answer.headers["x-okapi-token"]
 
     def beside(self, url=None):
         """The same person at another machine."""
@@ -252,7 +320,7 @@ class Load:
     """Desks that lend one item after the other, and a log of what they were told."""
 
     def __init__(self, desks, pause_s=0):
-        self.pause_s = pause_s  # so that the items last
+        self.pause_s = pause_s
         items, self.users = desks[0].list("available.csv"), desks[0].list("user_barcodes.csv")
         self.ends = threading.Event()
         self.has_run_out = False  # of items: a test that asks too much of them
@@ -262,6 +330,7 @@ class Load:
         self.wrong = []    # answers that should never be
         self.times = []    # when a loan was confirmed, and where
         self.longest_s = 0  # that anybody waited for an answer
+        self.calls = [0] * len(desks)  # that came back, of each desk
         self.threads = [threading.Thread(target=self._work, args=(desk, items[n::len(desks)], n),
                                          daemon=True)
                         for n, desk in enumerate(desks)]
@@ -272,7 +341,8 @@ class Load:
         for place, item in enumerate(items):
             if self.ends.is_set():
                 return
-            time.sleep(self.pause_s)
+            # Who has few items left slows down: a fast machine does not run out of them.
+            time.sleep(self.pause_s + (place / len(items)) ** 4)
             begun = time.monotonic()
             try:
                 answer = desk.check_out(item, self.users[(number * 37 + place) % 400])
@@ -281,6 +351,7 @@ class Load:
                 self.silent.append(item)
                 time.sleep(0.05)
             self.longest_s = max(self.longest_s, time.monotonic() - begun)
+            self.calls[number] += 1
         self.has_run_out = True
 
     def _note(self, item, answer, url):
@@ -297,6 +368,12 @@ class Load:
         """Until so many more are confirmed."""
         wanted = len(self.lent) + loans
         octavo.wait_until(lambda: len(self.lent) >= wanted or self.wrong, seconds)
+        return self
+
+    def wait_for_everybody(self):
+        """Until each desk has an answer to what it asked after this moment."""
+        before = list(self.calls)
+        octavo.wait_until(lambda: all(now >= then + 2 for now, then in zip(self.calls, before)))
         return self
 
     def pause_after(self, moment, url=None):

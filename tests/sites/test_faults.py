@@ -61,14 +61,15 @@ def post_and_forget(desk, records):
 
 def test_behind_nginx_a_killed_node_leaves_nothing_stored_twice(cluster, database, desk, inputs):
     front = Nginx(desk.nodes)
-    titles = Titles([Desk(front.url, inputs).log_in() for _ in range(8)], pause_s=0).wait(50)
+    people = front.people(8, inputs)
+    titles = Titles(people, pause_s=0).wait(50)
     for node in desk.nodes:
         node.kill()
         moment = time.monotonic()
         titles.wait(20)
         assert time.monotonic() - moment < RECOVERY_S
         node.start()
-        time.sleep(2 * Nginx.FAIL_TIMEOUT_S)
+        front.wait_for(node, people)
     titles.wait(20).stop().must_be_kept(cluster, database)
     front.close()
 
@@ -76,8 +77,7 @@ def test_behind_nginx_a_killed_node_leaves_nothing_stored_twice(cluster, databas
 @pytest.fixture
 def own_cluster(cluster, prepared, inputs, nodes):
     """A cluster to be hurt, with the prepared library, and two nodes on it."""
-    one = postgres.Cluster().make()
-    one.take_over(cluster, prepared, "library")
+    one = postgres.Cluster().make_like(cluster)
     one.desk = Desk(None, inputs)
     one.place = one.url("library")
     yield one

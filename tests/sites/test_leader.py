@@ -2,7 +2,6 @@
 the other one; news that got lost delay a change, and nothing else."""
 
 import threading
-import time
 import uuid
 
 import pytest
@@ -50,7 +49,7 @@ def test_an_answer_of_a_node_that_was_killed_is_given_by_the_other(cluster, data
 def test_when_the_leader_is_killed_no_event_is_lost(cluster, database, nodes, inputs):
     """Events: service points stop to be places of pick-up. A subscriber takes them out of policies."""
     both = nodes(cluster.url(database))
-    octavo.wait_until(lambda: any(map(leads, both)), RECOVERY_S)
+    octavo.wait_until(lambda: any(map(leads, both)))
     leader, other = sorted(both, key=leads, reverse=True)
     api = octavo.Library(other, "diku").login()
     points = [new_point(api) for _ in range(30)]
@@ -64,15 +63,13 @@ def test_when_the_leader_is_killed_no_event_is_lost(cluster, database, nodes, in
 
     working = threading.Thread(target=withdraw)
     working.start()
-    octavo.wait_until(lambda: any(is_served(api, one) for one in policies), RECOVERY_S)
+    octavo.wait_until(lambda: any(is_served(api, one) for one in policies))
     leader.kill()
-    moment = time.monotonic()
     octavo.wait_until(lambda: leads(other), RECOVERY_S)
-    assert time.monotonic() - moment < RECOVERY_S
     working.join()
-    octavo.wait_until(lambda: all(is_served(api, one) for one in policies), RECOVERY_S)
+    octavo.wait_until(lambda: all(is_served(api, one) for one in policies))
     octavo.wait_until(lambda: cluster.sql("select count(*) from octavo_diku.outbox",
-                                          database) == "0", RECOVERY_S)
+                                          database) == "0")
     assert "octavo_outbox_dead_letters_total 0" in other.metrics()
 
 

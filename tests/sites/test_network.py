@@ -26,11 +26,10 @@ def network(prepared):  # the other fixtures need the usual network
 class Apart:
     """A database, and nodes that reach it by cables of their own."""
 
-    def __init__(self, network, cluster, prepared, inputs):
+    def __init__(self, network, cluster, inputs):
         self.network, self.inputs = network, inputs
-        self.cluster = postgres.Cluster({"listen_addresses": "*"}).make()
+        self.cluster = postgres.Cluster({"listen_addresses": "*"}).make_like(cluster)
         self.cluster.admit("10.0.0.0/8")
-        self.cluster.take_over(cluster, prepared, "library")
         self.nodes = []
 
     def start(self, count, hosts=None):
@@ -52,7 +51,7 @@ class Apart:
         return load
 
     def cut(self, place):
-        assert not place.is_silent(self.cluster.port)
+        assert not place.is_silent(self.cluster.port, within_s=60)
         place.cut()
         assert place.is_silent(self.cluster.port)
 
@@ -63,8 +62,8 @@ class Apart:
 
 
 @pytest.fixture
-def apart(network, cluster, prepared, inputs):
-    one = Apart(network, cluster, prepared, inputs)
+def apart(network, cluster, inputs):
+    one = Apart(network, cluster, inputs)
     yield one
     one.close()
 
@@ -156,12 +155,11 @@ def test_nodes_cut_off_for_good_go_on_with_the_standby(apart):
 def test_behind_nginx_everybody_goes_on_by_the_node_that_is_left(apart):
     cut, _ = apart.start(2)
     front = Nginx(apart.nodes)
-    desks = [apart.desk(front.url) for _ in range(8)]
-    load = Load(desks, pause_s=0.1).wait(30)
+    load = Load(front.people(8, apart.inputs), pause_s=0.1).wait(30)
     apart.cut(cut.place)
     begun = time.monotonic()
     octavo.wait_until(lambda: not cut.serves(), ANSWER_S)
-    time.sleep(5)
+    load.wait_for_everybody()
     refused, moment = len(load.refused), time.monotonic()
     load.wait(60)
     cut.place.mend()

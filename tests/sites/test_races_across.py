@@ -2,7 +2,7 @@
 
 import os
 import sys
-import time
+import uuid
 
 import pytest
 
@@ -13,8 +13,6 @@ import test_races_of_records  # noqa: E402
 from circulation import Circulation  # noqa: E402
 from site_of_nodes import octavo  # noqa: E402
 from test_races_of_records import renewable  # noqa: E402,F401
-
-NEWS_S = 1  # after so long every node knows
 
 # A right that is taken away is gone on the other node when it knows: test_news.py.
 ON_ONE_NODE = {"test_a_right_that_was_taken_away_is_gone_with_the_answer"}
@@ -33,7 +31,23 @@ class News(Circulation):
         self.wait_for_news()
 
     def wait_for_news(self):
-        time.sleep(NEWS_S)
+        wait_for_news(self.api)
+
+
+def wait_for_news(library):
+    """Until all nodes have heard what any of them was told so far: what is written last is heard
+    last, and a group is kept in memory."""
+    nodes = [octavo.Client(node, library.tenant, library.token) for node in library.server.nodes]
+    group = nodes[0].post("/groups", {"group": uuid.uuid4().hex}).expect(201)
+    path = f"/groups/{group['id']}"
+    for writer in nodes:
+        group["desc"] = uuid.uuid4().hex
+        for reader in nodes:
+            octavo.wait_until(lambda: reader.get(path).status == 200)
+        writer.put(path, group).expect(204)
+        for reader in nodes:
+            octavo.wait_until(lambda: reader.get(path).json.get("desc") == group["desc"])
+    nodes[0].delete(path).expect(204)
 
 
 class Operator(octavo.Library):
@@ -42,8 +56,24 @@ class Operator(octavo.Library):
     def call(self, method, path, *more, **members):
         answer = super().call(method, path, *more, **members)
         if method != "GET":
-            time.sleep(NEWS_S)
+            wait_for_tenants(self)
         return answer
+
+
+def wait_for_tenants(operator):
+    """Until all nodes have heard of those that came and went."""
+    nodes = [octavo.Client(node, operator.tenant, operator.token) for node in operator.server.nodes]
+    tenant = {"id": "n" + uuid.uuid4().hex[:10], "name": "news"}
+    path = "/_/proxy/tenants/" + tenant["id"]
+    nodes[0].post("/_/proxy/tenants", tenant).expect(201)
+    for writer in nodes:
+        for reader in nodes:
+            octavo.wait_until(lambda: reader.get(path).status == 200)
+        tenant["name"] = uuid.uuid4().hex
+        writer.put(path, tenant).expect(200)
+        for reader in nodes:
+            octavo.wait_until(lambda: reader.get(path).json["name"] == tenant["name"])
+    nodes[0].delete(path).expect(204)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +96,7 @@ def make_library(site):
     def make(**members):
         made = octavo.new_library(site.nodes[0], **members)
         made.server = site
-        time.sleep(NEWS_S)
+        wait_for_tenants(Operator(site, "diku").login())
         return made
 
     return make

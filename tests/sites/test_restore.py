@@ -21,7 +21,7 @@ def documented(first_words):
 @pytest.fixture
 def archived(cluster, prepared, inputs):
     """A cluster that keeps its log as documented, with the prepared library."""
-    one = postgres.Cluster().make()
+    one = postgres.Cluster().make_like(cluster)
     backup = one.folder / "backup"
     one.run("mkdir", "-p", backup / "wal")
     one.backup = backup
@@ -29,7 +29,6 @@ def archived(cluster, prepared, inputs):
         one.sql(statement.replace("/backup", str(backup)))
     one.stop()
     one.start()
-    one.take_over(cluster, prepared, "library")
     yield one
     one.close()
 

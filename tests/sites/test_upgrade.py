@@ -2,15 +2,15 @@
 the debug build makes the program its own successor). Decision 53."""
 
 import threading
-import time
 
 import pytest
 import requests
 
-from site_of_nodes import Desk, Load, Nginx, octavo
+from site_of_nodes import Load, Locked, Nginx, octavo, postgres, who_waits_for_a_lock
 
 # A column that items lack, and where its values come from.
 NEXT = "--test.next_version=item:next_status:status.name"
+MIDDLE = 7  # a lock
 NEWER = "changed by another version"
 
 
@@ -27,6 +27,10 @@ def unfilled(cluster, database):
         "lower(cast(doc as json) -> 'status' ->> 'name')", database))
 
 
+def number_of_items(cluster, database):
+    return int(cluster.sql("select count(*) from octavo_diku.item", database))
+
+
 def said(node, words):
     return any(words in line for line in node.log)
 
@@ -34,29 +38,31 @@ def said(node, words):
 def test_nodes_are_upgraded_one_by_one_without_a_failed_request(cluster, database, desk, front,
                                                                 inputs):
     first, second = desk.nodes
-    desks = [Desk(front.url, inputs).log_in() for _ in range(8)]
-    load = Load(desks, pause_s=0.2).wait(20)
+    people = front.people(8, inputs)
+    load = Load(people, pause_s=0.2).wait(20)
     assert first.stop() == 0
     load.wait(10)
     first.options.append(NEXT)
     first.start()
-    octavo.wait_until(lambda: said(first, "filling the side columns of item"), 30)
+    octavo.wait_until(lambda: said(first, "filling the side columns of item"))
+    front.wait_for(first, people)
     load.wait(20)
     # The node that is older now reads as before, and gives back what it would have to write.
     old = desk.beside(second.url)
-    item = desks[0].list("available.csv")[-1]
+    item = old.list("available.csv")[-1]
     assert old.loans_of(item)[1] == []
     answer = old.check_out(item, old.list("user_barcodes.csv")[-1])
     assert answer.status_code == 503 and NEWER in answer.text, answer.text
     assert old.loans_of(item)[1] == []
+    # nginx asks it all the same, for those who are at home there.
     given_back = requests_with_503(second)
+    octavo.wait_until(lambda: requests_with_503(second) > given_back)
     load.wait(20)
-    assert requests_with_503(second) > given_back, "nginx did not ask the older node"
     assert second.stop() == 0
     load.wait(10)
     second.options.append(NEXT)
     second.start()
-    time.sleep(1.5 * Nginx.FAIL_TIMEOUT_S)
+    front.wait_for(second, people)
     load.wait(20).stop()
     assert load.refused == {} and load.silent == []
     load.must_be_kept(desk.beside(first.url))
@@ -67,6 +73,21 @@ def requests_with_503(node):
     return sum("check-out-by-barcode 503" in line for line in node.log)
 
 
+def stop_in_the_middle(cluster, database):
+    """Who fills the second half of the items waits for a lock."""
+    cluster.sql(f"""
+        create function wait_in_the_middle() returns trigger language plpgsql as $$
+        begin
+            perform pg_advisory_xact_lock_shared({MIDDLE});
+            return new;
+        end $$;
+        select format('create trigger middle before update on octavo_diku.item for each row '
+                      'when (new.pk > %s) execute function wait_in_the_middle()',
+                      percentile_disc(0.5) within group (order by pk)) from octavo_diku.item
+        \\gexec
+        """, database, postgres.ROLE)
+
+
 def test_an_upgrade_that_broke_off_goes_on_and_an_older_node_leaves_it_alone(cluster, database,
                                                                              desk):
     new, old = desk.nodes
@@ -75,14 +96,17 @@ def test_an_upgrade_that_broke_off_goes_on_and_an_older_node_leaves_it_alone(clu
     new.options.append(NEXT)
     new.start()
     asking = threading.Thread(target=ask_and_forget, args=(desk.beside(new.url),))
-    asking.start()
-    octavo.wait_until(lambda: said(new, "filling the side columns of item"), 30)
-    total = int(cluster.sql("select count(*) from octavo_diku.item", database))
-    octavo.wait_until(lambda: unfilled(cluster, database) < total, 30)
-    new.kill()
+    stop_in_the_middle(cluster, database)
+    with Locked(cluster, database, f"select pg_advisory_lock({MIDDLE})"):
+        asking.start()
+        octavo.wait_until(lambda: who_waits_for_a_lock(cluster))
+        new.kill()
+        [pid] = who_waits_for_a_lock(cluster)
+        cluster.sql(f"select pg_terminate_backend({pid}, 60000)")
     asking.join()
-    left = unfilled(cluster, database)
-    assert left > 0, "it was through before it was killed"
+    assert said(new, "filling the side columns of item")
+    total, left = number_of_items(cluster, database), unfilled(cluster, database)
+    assert 0 < left < total, "it was not killed half-way"
 
     there = desk.beside(old.url)
     for _ in range(2):  # as it runs, and started anew
