@@ -43,7 +43,9 @@ class Desk:
                 "--http.listen=127.0.0.1:0", "--edge.listen=", "--admin.listen=", *options]
         self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True)
-        threading.Thread(target=self._read_log, args=(self.process.stderr,), daemon=True).start()
+        self.reads_log = threading.Thread(target=self._read_log, args=(self.process.stderr,),
+                                          daemon=True)
+        self.reads_log.start()
         first = self.process.stdout.readline()
         found = re.search(r"at http://\S+:(\d+)", first)
         assert found, f"the server did not start: {first} {''.join(self.log[-5:])}"
@@ -131,9 +133,11 @@ class Load:
     def _work(self, items, users, number):
         place = 0
         while not self.ends.is_set():
-            item = items[place // 3 % len(items)]
-            # Lent, returned, lent again: both kinds are in the log at any moment.
-            call = self._lend if place % 3 != 1 else self._take_back
+            # Lent, returned, lent again: both kinds are in the log at any moment. The next time
+            # round, an item is out.
+            turn, kind = divmod(place, 3)
+            item, is_out = items[turn % len(items)], turn // len(items) % 2
+            call = self._lend if (kind + is_out) % 2 == 0 else self._take_back
             place += 1
             self.unknown.add(item)
             try:
@@ -167,6 +171,14 @@ class Load:
                 self.confirmed.get(item) == "Checked out":
             return
         self.wrong.append(f"{answer.status_code} {answer.text[:300]}")
+
+    def wait(self, answers=1, seconds=60):
+        """Until so many more have come."""
+        wanted, end = self.answers + answers, time.monotonic() + seconds
+        while self.answers < wanted:
+            assert time.monotonic() < end, "nobody is answered"
+            time.sleep(0.01)
+        return self
 
     def wait_for_end_of(self, process, seconds):
         """True if the process ended by itself; else all workers are stopped."""

@@ -1,9 +1,9 @@
 """Libraries move into another store whole: also when the move is shot, never when they differ."""
 
+import resource
 import signal
 import sqlite3
 import subprocess
-import time
 
 from desk import Desk, program, run
 
@@ -16,9 +16,14 @@ def migrate(source, target, *words):
     return run("migrate", "--from", place(source), "--to", place(target), *words)
 
 
-def begin(source, target):
-    return subprocess.Popen([program(), "migrate", "--from", place(source), "--to", place(target)],
-                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def migrate_until(source, target, mib):
+    """Shot by the system in the middle of the write that would make a file larger than this."""
+    size = mib << 20
+    done = subprocess.run([program(), "migrate", "--from", place(source), "--to", place(target)],
+                          capture_output=True, text=True, timeout=300, preexec_fn=lambda: (
+                              resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
+                              resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))))
+    assert done.returncode == -signal.SIGXFSZ, done.stdout + done.stderr
 
 
 def documents(folder, tenant="diku"):
@@ -43,19 +48,10 @@ def test_a_copy_is_a_whole_library(prepared, tmp_path):
     served.must_be_whole()
 
 
-def size_of(folder):
-    return sum(file.stat().st_size for file in folder.glob("diku.db*"))
-
-
 def test_a_copy_that_was_shot_goes_on_where_it_stopped(prepared, tmp_path):
     target = tmp_path / "copy"
     for mib in (2, 8, 14):
-        copying = begin(prepared, target)
-        while size_of(target) < mib << 20 and copying.poll() is None:
-            time.sleep(0.005)
-        assert copying.poll() is None, "it ended before it was shot"
-        copying.send_signal(signal.SIGKILL)
-        copying.wait()
+        migrate_until(prepared, target, mib)
     done = migrate(prepared, target)
     assert done.returncode == 0, done.stderr
     assert documents(target) == documents(prepared)
@@ -63,18 +59,9 @@ def test_a_copy_that_was_shot_goes_on_where_it_stopped(prepared, tmp_path):
 
 
 def test_a_target_that_differs_is_no_copy(prepared, tmp_path):
-    copying = begin(prepared, tmp_path / "copy")
-    changed = 0
-    while not changed:
-        assert copying.poll() is None, "it ended before anything could be changed"
-        time.sleep(0.05)
-        try:
-            with sqlite3.connect(f"file:{tmp_path}/copy/diku.db?mode=rw", uri=True) as database:
-                changed = database.execute("update groups set doc = doc || ' '").rowcount
-        except sqlite3.OperationalError:
-            continue  # not there yet
-    copying.send_signal(signal.SIGKILL)
-    copying.wait()
+    migrate_until(prepared, tmp_path / "copy", 14)
+    with sqlite3.connect(tmp_path / "copy" / "diku.db") as database:
+        assert database.execute("update groups set doc = doc || ' '").rowcount > 0
     done = migrate(prepared, tmp_path / "copy")
     assert done.returncode == 1
     assert "diku: groups: the contents differ" in done.stderr

@@ -34,7 +34,7 @@ def share(faults):
     return faults[::max(1, ROUNDS_ALL // ROUNDS)]
 
 
-def wait_until(check, seconds=60):
+def wait_until(check, seconds=180):
     end = time.monotonic() + seconds
     while not check() and time.monotonic() < end:
         time.sleep(0.05)
@@ -50,7 +50,7 @@ def test_a_power_cut_loses_nothing_that_was_confirmed(desk, load, fault):
     assert desk.terminate() == 0
     desk.start("--test.faults=" + fault)  # the token of before is good
     work = load(desk)
-    assert work.wait_for_end_of(desk.process, 60), f"{fault} was never met"
+    assert work.wait_for_end_of(desk.process, 180), f"{fault} was never met"
     assert desk.process.returncode == FAULTS_EXIT, desk.log[-5:]
     assert work.wrong == []
     desk.start().log_in()
@@ -63,7 +63,8 @@ def test_a_failing_disk_refuses_and_recovers(desk, load, fault):
     try:
         desk.start("--test.faults=" + fault)
     except AssertionError:
-        desk.process.wait(10)
+        desk.process.wait(60)
+        desk.reads_log.join()
         assert "disk" in desk.log[-1], desk.log[-5:]  # it says why it does not start
     else:
         work = load(desk, disk_fails=True)

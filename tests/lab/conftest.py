@@ -75,7 +75,7 @@ class Run:
 
     def wait_for(self, what):
         """Until the result says so; the value of `what`."""
-        for _ in range(600):
+        for _ in range(2400):
             files = list((self.folder / "lab").glob("*/result.json"))
             value = what(json.loads(files[0].read_text())) if files else None
             if value:
@@ -138,7 +138,7 @@ def children_of(pid):
 
 def server_of(process):
     """The server that a run started, once it is there."""
-    for _ in range(400):
+    for _ in range(2400):
         for pid in children_of(process.pid):
             try:
                 words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
@@ -155,8 +155,8 @@ def kill(pid, number=signal.SIGKILL):
 
 
 def ends(pid):
-    """Whether the process ends within some seconds (nobody may be there to bury it)."""
-    for _ in range(100):
+    """Whether the process ends soon (nobody may be there to bury it)."""
+    for _ in range(600):
         try:
             if pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
                 return True

@@ -17,7 +17,7 @@
 
 enum {
     ANSWER_MAX = 64 * 1024 * 1024,
-    PATIENCE_MS = 15000,
+    PATIENCE_MS = 60000,
 };
 
 typedef struct {

@@ -160,9 +160,9 @@ static inline void emit(Db *db, const char *topic, int from, int n)
 // Waits for what happens on another thread.
 #define assert_soon(condition)                                                                     \
     do {                                                                                           \
-        int soon_ = 0;                                                                             \
-        while (!(condition) && soon_++ < 1000) {                                                   \
+        bool is_so_ = false;                                                                       \
+        for (int i_ = 0; i_ < 6000 && !(is_so_ = (condition)); i_++) {                             \
             usleep(10000);                                                                         \
         }                                                                                          \
-        assert_true(condition);                                                                    \
+        _assert_true(is_so_, #condition, __FILE__, __LINE__);                                      \
     } while (0)
