@@ -13,6 +13,7 @@
 
 #include "base/die.h"
 #include "store/sqlite_map.h"
+#include "store/sqlite_page_cache.h"
 
 #include <string.h>
 
@@ -302,10 +303,16 @@ static int layer_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
 
 static void library_start(void)
 {
+    sqlite3_pcache_methods2 pages;
+
     // Statistics of the allocator would take a global lock at each call; savepoints of small
     // members stay in memory.
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, SAVEPOINT_BYTES);
+    if (sqlite3_config(SQLITE_CONFIG_GETPCACHE2, &pages) == SQLITE_OK) {
+        pages = page_cache_over(&pages);
+        sqlite3_config(SQLITE_CONFIG_PCACHE2, &pages);
+    }
     if (sqlite3_initialize() != SQLITE_OK) {
         die("SQLite does not start");
     }
