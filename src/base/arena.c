@@ -111,10 +111,20 @@ void arena_free(Arena *arena)
     free(arena);
 }
 
-static Chunk *arena_grow(Arena *arena, size_t need)
+static size_t rounded(size_t size)
+{
+    return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+// Not inlined: what it needs would slow down every allocation.
+static __attribute__((noinline)) Chunk *arena_grow(Arena *arena, size_t size_bytes)
 {
     size_t size = arena->newest ? arena->newest->size * 2 : FIRST_CHUNK;
 
+    if (size_bytes > SIZE_MAX / 2) {
+        die("allocation of %zu bytes asked for", size_bytes);
+    }
+    size_t need = rounded(size_bytes);
     if (arena->total + need > arena->limit * STOP_FACTOR) {
         die("an arena limited to %zu bytes grew beyond %d times that", arena->limit, STOP_FACTOR);
     }
@@ -128,22 +138,16 @@ static Chunk *arena_grow(Arena *arena, size_t need)
     return arena->newest = chunk_new(size, arena->newest, is_on_disk);
 }
 
-static size_t rounded(size_t size)
-{
-    if (size > SIZE_MAX / 2) {
-        die("allocation of %zu bytes asked for", size);
-    }
-    return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-}
-
 void *arena_alloc_raw(Arena *arena, size_t size_bytes)
 {
-    size_t size = rounded(size_bytes ? size_bytes : 1);
+    size_t size = size_bytes ? size_bytes : 1;
     Chunk *chunk = arena->newest;
 
+    // All that a chunk holds is rounded: what fits does so when it is rounded, too.
     if (!chunk || chunk->size - chunk->used < size) {
         chunk = arena_grow(arena, size);
     }
+    size = rounded(size);
     char *at = chunk->bytes + chunk->used;
     chunk->used += size;
     arena->total += size;
