@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int update_all(const CommandLine *line)
 {
@@ -18,10 +19,11 @@ static int update_all(const CommandLine *line)
     for (size_t i = 0; !err && i < names.len; i++) {
         Tenant *tenant = NULL;
         int64_t begun = clock_ns();
-        err = tenant_find(&app, names.at[i], &tenant);
-        if (!err) {
-            err = tenant_migrate(&app, tenant);
+        if (tenant_find(&app, names.at[i], &tenant)) { // a crash came before its data went, too
+            fprintf(stderr, "octavo: " STR_FMT " is no tenant: left alone\n", STR_ARG(names.at[i]));
+            continue;
         }
+        err = tenant_migrate(&app, tenant);
         if (!err) {
             printf(STR_FMT ": up to date after %d ms\n", STR_ARG(names.at[i]),
                    (int)((clock_ns() - begun) / 1000000));
@@ -54,21 +56,48 @@ int migrate_main(int argc, char **argv)
     return code;
 }
 
-static Err *backup_all(Store *store, Str only, Str to)
+static Str backup_file(Str to, Str name)
+{
+    return str_fmt(STR_FMT "/" STR_FMT ".db", STR_ARG(to), STR_ARG(name));
+}
+
+static Err *backup_one(Store *store, Str name, Str to)
+{
+    Str file = backup_file(to, name);
+    Db *db = NULL;
+
+    TRY(db_open(store, name, false, &db));
+    TRY(db_backup(db, str_z(file)));
+    printf(STR_FMT "\n", STR_ARG(file));
+    return NULL;
+}
+
+static bool is_there(Store *store, Str name)
 {
     StrList names = {0};
 
+    return db_names(store, &names) || str_list_has(&names, name);
+}
+
+// First what says which modules each library has: a module's tables and records are complete before
+// it is enabled, so the copies made later have them.
+static Err *backup_all(Store *store, Str to)
+{
+    StrList names = {0};
+
+    TRY(backup_one(store, S("octavo"), to));
     TRY(db_names(store, &names));
-    str_list_add(&names, S("octavo"));
     for (size_t i = 0; i < names.len; i++) {
-        Db *db = NULL;
-        if (only.len && !str_eq(names.at[i], only)) {
-            continue;
+        Err *err = backup_one(store, names.at[i], to);
+        // Of a file that was removed under way even a copy that succeeds may lack what its log had.
+        if (!is_there(store, names.at[i])) {
+            unlink(str_z(backup_file(to, names.at[i])));
+            fprintf(stderr,
+                    "octavo: " STR_FMT " was deleted meanwhile: the copy has its name only\n",
+                    STR_ARG(names.at[i]));
+        } else if (err) {
+            return err;
         }
-        Str file = str_fmt(STR_FMT "/" STR_FMT ".db", STR_ARG(to), STR_ARG(names.at[i]));
-        TRY(db_open(store, names.at[i], false, &db));
-        TRY(db_backup(db, str_z(file)));
-        printf(STR_FMT "\n", STR_ARG(file));
     }
     return NULL;
 }
@@ -98,7 +127,7 @@ int backup_main(int argc, char **argv)
     StoreOptions options = {.dir = line.data, .readers_max = 2, .beside_server = true};
     Err *err = store_open(&options, &store);
     if (!err) {
-        err = backup_all(store, tenant, to);
+        err = tenant.len ? backup_one(store, tenant, to) : backup_all(store, to);
         store_close(store);
     }
     config_free(line.config);
