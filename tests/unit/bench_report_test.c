@@ -325,6 +325,86 @@ static void modules_and_other_add_up_to_the_process(void **state)
     assert_true(has_finding(report_make(result), "5-other", "modules account for"));
 }
 
+static void a_statement_stands_with_its_plan_once(void **state)
+{
+    static Statement statements[] = {
+        {.shape = {"select a", 8}, .route = {"/a", 2}, .plan = {"SCAN a\n  SORT", 13}, .calls = 2},
+        {.shape = {"select a", 8}, .route = {"/b", 2}, .plan = {"SCAN a\n  SORT", 13}, .calls = 1},
+        {.shape = {"insert", 6}, .route = {"/a", 2}, .calls = 1}};
+    (void)state;
+    World world = usual();
+    Result *result = world_result(&world);
+
+    result->cells.at[0].statements.at = statements;
+    result->cells.at[0].statements.len = 3;
+    Report *report = report_make(result);
+    assert_int_equal(table_rows(block_named(report, "statements")->table), 3);
+    const Table *plans = block_named(report, "plans")->table;
+    assert_int_equal(table_rows(plans), 1);
+    assert_str(table_at(plans, 0, 1)->text, "SCAN a; SORT");
+}
+
+static void lists_show_how_much_of_them_was_used(void **state)
+{
+    static DataList lists[] = {
+        {.workload = {"desk", 4}, .file = {"desk.csv", 8}, .lines = 1, .taken = 900},
+        {.workload = {"desk", 4},
+         .file = {"items.csv", 9},
+         .lines = 400,
+         .taken = 400,
+         .serves_once = true,
+         .is_used_up = true,
+         .used_up_s = 3.5}};
+    (void)state;
+    World world = usual();
+    Result *result = world_result(&world);
+
+    result->cells.at[0].lists.at = lists;
+    result->cells.at[0].lists.len = 2;
+    const Table *table = block_named(report_make(result), "lists")->table;
+    assert_int_equal(table_rows(table), 1); // a list of one line is a constant
+    assert_str(table_at(table, 0, 0)->text, "items.csv");
+    assert_str(table_at(table, 0, 6)->text, "in 1 of 1 cells, first in second 3.50");
+}
+
+static void what_was_not_begun_is_not_compared(void **state)
+{
+    (void)state;
+    World world = usual();
+    Result *result = world_result(&world);
+
+    for (size_t i = 0; i < result->cells.len; i++) {
+        Cell *cell = &result->cells.at[i];
+        bool is_base = str_eq(cell->configuration, baseline_of(result)->name);
+        cell->state = is_base ? CELL_DONE : CELL_PLANNED;
+    }
+    Report *report = report_make(result);
+    assert_int_equal(report->compared_len, 0);
+    assert_int_equal(report->doc->defects.len, 0);
+    // Begun and invalid: no pair, and no empty column either.
+    for (size_t i = 0; i < result->cells.len; i++) {
+        Cell *cell = &result->cells.at[i];
+        cell->state = cell->state == CELL_PLANNED ? CELL_INVALID : cell->state;
+    }
+    report = report_make(result);
+    assert_true(report->compared_len > 0);
+    assert_int_equal(report->doc->defects.len, 0);
+}
+
+static void the_answer_names_what_is_worse_and_a_busy_machine_is_told(void **state)
+{
+    (void)state;
+    World world = usual();
+    world.hungrier[1] = 1.5;
+    Result *result = world_result(&world);
+
+    result->environment = result->environment ? result->environment : json_object();
+    json_set_str(result->environment, "host.busy", S("other programs use 40 % of this machine"));
+    Report *report = report_make(result);
+    assert_true(has_finding(report, "3.1-busy", "40 %"));
+    assert_true(has_finding(report, "4.4-answer", "worse ("));
+}
+
 static void an_invalid_cell_is_shown_and_never_averaged_in(void **state)
 {
     (void)state;
@@ -789,6 +869,10 @@ int main(void)
         TEST(a_sound_result_gives_a_report_without_defects),
         TEST(folios_figures_stand_beside_ours_and_are_marked),
         TEST(modules_and_other_add_up_to_the_process),
+        TEST(a_statement_stands_with_its_plan_once),
+        TEST(lists_show_how_much_of_them_was_used),
+        TEST(what_was_not_begun_is_not_compared),
+        TEST(the_answer_names_what_is_worse_and_a_busy_machine_is_told),
         TEST(an_invalid_cell_is_shown_and_never_averaged_in),
         TEST(a_missed_threshold_fails_the_run_and_a_warning_does_not),
         TEST(a_threshold_without_a_figure_is_a_defect),

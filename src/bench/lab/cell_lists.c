@@ -64,12 +64,9 @@ static void note_second_pass(const CellLists *lists, const Feed *feed)
 void lists_fill(const CellLists *lists)
 {
     Cell *cell = lists->cell;
-    // In the order of the plan: its chain begins with the last.
-    DataList *to = &cell->lists.at[cell->lists.len + lists->plan->feed_len];
 
-    cell->lists.len += lists->plan->feed_len;
     for (const Feed *feed = lists->plan->feeds; feed; feed = feed->following) {
-        fill(lists, feed, --to);
+        fill(lists, feed, &cell->lists.at[cell->lists.len++]);
         if (feed->stops && feed->recycles && feed->ended_ns) {
             note_second_pass(lists, feed);
         }

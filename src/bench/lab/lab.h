@@ -30,6 +30,7 @@ typedef struct Lab {
     LiveScreen *screen;
     LivePage *page;     // NULL: nobody asked for it
     size_t notes_taken; // lines of the notes' file
+    Str busy;           // other programs were at work when it began: what to say of it
     bool is_lenient;    // on a busy machine all the same (--force, profile smoke)
     _Atomic bool is_asked_to_stop;
 } Lab;

@@ -413,7 +413,7 @@ static void stop_by_signal(int number)
     atomic_store(&running->is_asked_to_stop, true);
 }
 
-static Err *refuse_if_busy(const Lab *lab)
+static Err *refuse_if_busy(Lab *lab)
 {
     double busy = environment_busy();
     Str text =
@@ -424,6 +424,7 @@ static Err *refuse_if_busy(const Lab *lab)
     }
     if (lab->is_lenient) {
         say(str_fmt("note: " STR_FMT, STR_ARG(text)));
+        lab->busy = text;
         return NULL;
     }
     return err_text(400, STR_FMT "; --force runs all the same", STR_ARG(text));
@@ -507,6 +508,7 @@ static Err *run_all(Lab *lab, const RunOptions *options, int *code)
         TRY(otlp_sink_start(&lab->sink));
     }
     lab->result->environment = environment_take(lab);
+    json_set_str_if(lab->result->environment, "host.busy", lab->busy);
     TRY(lab_save(lab));
     Err *err = run_cells(lab, options->only);
     cell_stop_server(lab, NULL);

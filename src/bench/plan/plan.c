@@ -222,6 +222,19 @@ static Err *read_groups(PlanReader *reader, const Json *root)
     return NULL;
 }
 
+// As the plan names them; they were found in front of each other.
+static void turn_feeds(Plan *plan)
+{
+    Feed *turned = NULL;
+
+    for (Feed *feed = plan->feeds, *next; feed; feed = next) {
+        next = feed->following;
+        feed->following = turned;
+        turned = feed;
+    }
+    plan->feeds = turned;
+}
+
 // A file is read unless all of its columns were given on the command line.
 static Err *load_feeds(Plan *plan, bool has_inputs)
 {
@@ -252,6 +265,7 @@ static Err *read_parts(PlanReader *reader, const Json *root)
     reader->fragments = json_get(root, "fragments");
     reader->transactions = json_get(root, "transactions");
     TRY(read_groups(reader, root));
+    turn_feeds(reader->plan);
     return load_feeds(reader->plan, reader->options->inputs.len > 0);
 }
 

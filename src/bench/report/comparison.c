@@ -67,7 +67,11 @@ static void add_compared(const Report *report, Table *table, const Compared *com
     table_text(table, show_ratios(compared->is.within95));
     table_text(table, str_of(verdict_name(compared->is.verdict)));
     table_number(table, (double)compared->is.pairs);
-    table_number(table, compared->is.units_needed ? (double)compared->is.units_needed : NAN);
+    if (compared->is.units_needed > BLOCKS_USEFUL) {
+        table_text(table, str_fmt("> %d", BLOCKS_USEFUL));
+    } else {
+        table_number(table, compared->is.units_needed ? (double)compared->is.units_needed : NAN);
+    }
     table_number(table, base);
     table_number(table, value);
     table_number(table, 100 * (value / base - 1));
@@ -102,9 +106,16 @@ static void add_unit(Report *report, Section *section, Unit unit)
             add_compared(report, table, &report->compared[i]);
         }
     }
-    if (table && report->reference.len > 0) {
-        table->note = S("FOLIO reported: measured by others on other hardware with other data; to "
-                        "be read beside, never against, our figures.");
+    if (table) {
+        table->note = str_fmt(
+            "\xCE\x94: of all blocks together. \xCE\x94 of blocks: the median of the ratios block "
+            "by "
+            "block, by which the verdict goes; where blocks differ much the two may have different "
+            "signs.%s",
+            report->reference.len > 0 ? " FOLIO reported: measured by others on other hardware "
+                                        "with other data; to be read "
+                                        "beside, never against, our figures."
+                                      : "");
     }
 }
 

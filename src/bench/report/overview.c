@@ -6,7 +6,6 @@
 enum {
     PARTS = 10, // of a window, to see whether it was steady
     PARTS_MIN_S = 10,
-    UNITS_USEFUL = 100, // nobody runs more blocks
     LISTS_MAX = 256,
 };
 #define STEADY_P      0.01
@@ -136,6 +135,10 @@ void report_overview(Report *report)
         section_finding(section, TONE_WARN, "7-compare",
                         str_fmt(STR_FMT ".", STR_ARG(json_scalar_text(warning))));
     }
+    Str busy = json_str(report->result->environment, "host.busy");
+    if (busy.len > 0) {
+        section_finding(section, TONE_WARN, "3.1-busy", str_fmt(STR_FMT ".", STR_ARG(busy)));
+    }
     add_facts(report, section);
     add_configurations(report, section);
     if (comment.len > 0) {
@@ -164,10 +167,13 @@ static Str verdict_sentence(const Report *report, const Compared *compared)
                        STR_ARG(label), scope.len ? ", " : "", STR_ARG(scope),
                        STR_ARG(compared->metric.name));
     }
-    Str needed = is->verdict != VERDICT_INCONCLUSIVE || is->units_needed == 0 ? (Str){"", 0}
-                 : is->units_needed > UNITS_USEFUL
-                     ? S("; the difference lies too near the margin for more blocks to help")
-                     : str_fmt("; about %zu would be needed", is->units_needed);
+    Str needed =
+        is->verdict != VERDICT_INCONCLUSIVE || is->units_needed == 0 ? (Str){"", 0}
+        : is->units_needed > BLOCKS_USEFUL
+            ? str_fmt("; more than %d blocks like these would be needed: the values differ "
+                      "too much from block to block, or the difference is the margin",
+                      BLOCKS_USEFUL)
+            : str_fmt("; about %zu would be needed", is->units_needed);
     return str_fmt(STR_FMT "%s" STR_FMT ": " STR_FMT " " STR_FMT " " STR_FMT ", %s (margin " STR_FMT
                            " %%, " STR_FMT STR_FMT ").",
                    STR_ARG(label), scope.len ? ", " : "", STR_ARG(scope),
@@ -182,6 +188,21 @@ static Tone tone_of(Verdict verdict)
     return verdict == VERDICT_WORSE          ? TONE_BAD
            : verdict == VERDICT_INCONCLUSIVE ? TONE_WARN
                                              : TONE_GOOD;
+}
+
+// " (check-out.p95, memory.mean)": which metrics of a configuration got the verdict.
+static Str names_of(const Report *report, const Configuration *is, Verdict verdict)
+{
+    StrList names = {0};
+
+    for (size_t i = 0; i < report->compared_len; i++) {
+        const Compared *one = &report->compared[i];
+        if (str_eq(one->scope.configuration, is->name) && one->is.verdict == verdict &&
+            !str_list_has(&names, one->metric.name)) {
+            str_list_add(&names, one->metric.name);
+        }
+    }
+    return str_fmt(" (" STR_FMT ")", STR_ARG(str_join(names.at, names.len, S(", "))));
 }
 
 // How many metrics of a configuration got which verdict.
@@ -201,7 +222,10 @@ static void add_answer(const Report *report, Section *section, const Configurati
     StrList parts = {0};
     for (int i = 0; i < VERDICTS; i++) {
         if (of[i] > 0) {
-            str_list_add(&parts, str_fmt("%zu %s", of[i], verdict_name((Verdict)i)));
+            Str which = i == VERDICT_WORSE || i == VERDICT_BETTER ? names_of(report, is, (Verdict)i)
+                                                                  : (Str){"", 0};
+            str_list_add(
+                &parts, str_fmt("%zu %s" STR_FMT, of[i], verdict_name((Verdict)i), STR_ARG(which)));
         }
     }
     section_finding(section,
@@ -362,7 +386,7 @@ static void recommend_configuration(Report *report, Section *section, const Conf
             str_fmt("\"" STR_FMT "\": %zu of %zu metrics have no verdict yet, which is "
                     "no proof of sameness. Repeat with %s.",
                     STR_ARG(is->label), open, all,
-                    needed > UNITS_USEFUL
+                    needed > BLOCKS_USEFUL
                         ? "longer windows"
                         : str_z(str_fmt("about %zu blocks or longer windows", needed))));
     }

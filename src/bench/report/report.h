@@ -33,6 +33,10 @@ typedef struct {
     Str note;
 } Kpi;
 
+enum {
+    BLOCKS_USEFUL = 100, // nobody runs more
+};
+
 typedef struct {
     const Result *result;
     Str hash;      // of result.json, in hexadecimal

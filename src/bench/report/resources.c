@@ -178,8 +178,8 @@ static void add_modules(const Report *report, Table *table, const Modules *modul
     table->has_total = true;
 }
 
-// Said for both: a memory table in which nearly everything is "other" explains nothing.
-static void find_unaccounted(Report *report, Section *section, const Modules *modules, bool is_cpu)
+// Of the processor all should have an owner; most memory of one process has none.
+static void find_unaccounted(Report *report, Section *section, const Modules *modules)
 {
     for (size_t i = 0; i < modules->columns; i++) {
         double sum = 0;
@@ -191,9 +191,8 @@ static void find_unaccounted(Report *report, Section *section, const Modules *mo
             Str label = scope_label(report, report->result->configurations.at[i].name);
             section_finding(section, TONE_WARN, "5-other",
                             str_fmt(STR_FMT ": modules account for " STR_FMT
-                                            " %% of the server's %s.",
-                                    STR_ARG(label), STR_ARG(show_number(100 * share)),
-                                    is_cpu ? "CPU-seconds" : "memory"));
+                                            " %% of the server's CPU-seconds.",
+                                    STR_ARG(label), STR_ARG(show_number(100 * share))));
         }
     }
 }
@@ -220,14 +219,18 @@ static void add_module_table(Report *report, Section *section, const Scope *scop
     }
     add_modules(report, table, &modules);
     table->note =
-        is_cpu ? S("Ranked by CPU-seconds. Share: of the server process. A configuration without "
-                   "accounting has no figures. FOLIO reported: vCPU = percent of the reservation x "
-                   "reservation x tasks, run 1, on other hardware under other load.")
-               : S("Held by each module's arenas and caches. Other: page caches of connections, "
-                   "stacks, the allocator. Pages of mapped files belong to the system and are not "
-                   "counted. FOLIO's memory figures repeat its processor figures and are left "
-                   "out.");
-    find_unaccounted(report, section, &modules, is_cpu);
+        is_cpu
+            ? S("Ranked by CPU-seconds. Share: of the server process. A configuration without "
+                "accounting has no figures. FOLIO reported: vCPU = percent of the reservation x "
+                "reservation x tasks, run 1, on other hardware under other load.")
+            : S("A module's own: what its caches hold, and the most that one request took. All "
+                "modules share one process, and with it most of its memory: page caches of "
+                "connections, stacks, buffers, the allocator; that is \"other\". Pages of mapped "
+                "files belong to the system and are not counted. FOLIO's memory figures repeat "
+                "its processor figures and are left out.");
+    if (is_cpu) {
+        find_unaccounted(report, section, &modules);
+    }
     chart_modules(report, section, scope, series);
 }
 
@@ -396,12 +399,21 @@ static void add_figures(Report *report, Section *section, const char *id, const 
     table->why_empty = S("no cell is valid");
 }
 
+// What the cells' figure of memory is, in words.
 static const char *memory_source(const Result *result)
 {
+    static const char *const sources[][2] = {
+        {"memory.anonymous", "its own (anonymous) memory, without pages of files"},
+        {"memory.pss", "its proportional set size, with its share of common pages"},
+        {"memory.cgroup", "that of its control group"},
+        {"memory.rss", "its resident memory, with pages of files"}};
+
     for (size_t i = 0; i < result->cells.len; i++) {
         const Series *series = cell_memory(&result->cells.at[i]);
-        if (series) {
-            return str_z(series->name);
+        for (size_t k = 0; series && k < sizeof sources / sizeof *sources; k++) {
+            if (str_eq_z(series->name, sources[k][0])) {
+                return sources[k][1];
+            }
         }
     }
     return "";
@@ -430,8 +442,8 @@ void report_resources(Report *report)
     add_figures(report, section, "server", "Server process", server);
     const char *source = memory_source(report->result);
     if (*source) {
-        section_text(section, str_fmt("Memory of the server is its %s in all cells; averages cover "
-                                      "the steady windows only.",
+        section_text(section, str_fmt("Memory of the server is %s in all cells; averages cover the "
+                                      "steady windows only.",
                                       source));
     }
     for (size_t i = 0; i < report->scopes.len && report->scopes.len <= 4; i++) {
@@ -491,6 +503,25 @@ static Str plan_text(Str plan)
     return str_join(steps.at, steps.len, S("; "));
 }
 
+// Beside the figures they would be a column of single words.
+static void add_plans(Section *section, const Statement *all, size_t n)
+{
+    Table *table = section_table(section, "plans", S("How the database runs them"));
+    StrList shown = {0}; // a statement may stand for several routes
+
+    table_column(table, "Statement", ROLE_KEY, UNIT_COUNT);
+    table_column(table, "Plan", ROLE_TEXT, UNIT_COUNT);
+    for (size_t i = 0; i < n && i < STATEMENTS_SHOWN; i++) {
+        if (all[i].plan.len > 0 && !str_list_has(&shown, all[i].shape)) {
+            str_list_add(&shown, all[i].shape);
+            table_text(table, all[i].shape);
+            table_text(table, plan_text(all[i].plan));
+        }
+    }
+    table->why_empty = S("the server told no plan");
+    table->note = S("SEARCH goes by an index, SCAN reads all of a table, USE TEMP B-TREE sorts.");
+}
+
 static void add_statements(Report *report, Section *section)
 {
     Table *table = section_table(section, "statements", S("Statements with the most time"));
@@ -507,7 +538,6 @@ static void add_statements(Report *report, Section *section)
     table_column(table, "Mean", ROLE_VALUE, UNIT_MS);
     table_column(table, "Max", ROLE_VALUE, UNIT_MS);
     table_column(table, "Rows", ROLE_VALUE, UNIT_COUNT);
-    table_column(table, "Plan", ROLE_TEXT, UNIT_COUNT)->may_be_empty = true;
     for (size_t i = 0; i < n && i < STATEMENTS_SHOWN; i++) {
         table_text(table, all[i].shape);
         table_text(table, all[i].module);
@@ -517,11 +547,11 @@ static void add_statements(Report *report, Section *section)
         table_number(table, all[i].calls ? all[i].total_ms / (double)all[i].calls : NAN);
         table_number(table, all[i].max_ms);
         table_number(table, (double)all[i].rows);
-        table_text(table, plan_text(all[i].plan));
     }
     table->why_empty = S("statements were not recorded in any cell (observability off, or the "
                          "target gives none)");
     table->note = S("Shapes only, never values; all valid cells together.");
+    add_plans(section, all, n);
 }
 
 void report_database(Report *report)
