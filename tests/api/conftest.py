@@ -10,6 +10,12 @@ sys.path.insert(0, os.path.dirname(__file__))
 import octavo  # noqa: E402
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport():
+    outcome = yield
+    octavo.add_logs(outcome.get_result())
+
+
 @pytest.fixture(scope="session")
 def server():
     """The running program, with the tenant diku that has everything."""

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 import uuid
+import weakref
 
 import requests
 
@@ -29,7 +30,10 @@ class Server:
     """One process on free ports with a store of its own: a data directory, or a database when
     OCTAVO_TEST_DATABASE names a PostgreSQL cluster (tests/postgres.py)."""
 
+    known = weakref.WeakSet()
+
     def __init__(self, options=(), store=None):
+        self.known.add(self)
         self._folder = tempfile.TemporaryDirectory(prefix="octavo-test-")
         self.folder = pathlib.Path(self._folder.name)
         self.store = store or self._new_store()
@@ -95,6 +99,14 @@ class Server:
         if self._drops_store:
             postgres.drop_database(self.store[1])
         self._folder.cleanup()
+
+
+def add_logs(report):
+    """To the account of a test that failed: the last words of every server that was at work."""
+    for server in list(Server.known) if report.failed else []:
+        if server.process and server.process.poll() != 0:
+            report.sections.append((f"the log of {' '.join(server.store)}, {server.process.pid}",
+                                    "".join(server.log[-40:])))
 
 
 class Answer:

@@ -61,7 +61,7 @@ def accounts_of(world, loan):
 
 
 def until(condition):
-    for _ in range(50):
+    for _ in range(600):
         if condition():
             return True
         time.sleep(0.1)

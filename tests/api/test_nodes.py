@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(not postgres.is_wanted(),
                                 reason="one SQLite file belongs to one process: several nodes need PostgreSQL, "
                                 "on which ./check runs these tests (api-postgres)")
 
-SOON = 2  # seconds; counters are looked at every five, so only news are as quick
+SOON = 4  # seconds; counters are looked at every five, so only news are as quick
 
 
 def name():
