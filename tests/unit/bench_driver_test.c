@@ -17,6 +17,7 @@ static struct {
     _Atomic int len;
     _Atomic int fail_every; // the n-th request answers 500
     _Atomic int delay_ms;
+    _Atomic bool delays_b; // and nothing else
     _Atomic int freeze_at; // the n-th request begins a time in which nobody is answered
     _Atomic int64_t frozen_until_ns;
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -45,7 +46,7 @@ static void answer(const TestRequest *request, TestReply *reply)
     while (clock_ns() < seen.frozen_until_ns) {
         usleep(1000);
     }
-    if (seen.delay_ms) {
+    if (seen.delay_ms && !(seen.delays_b && strcmp(request->target, "/b") != 0)) {
         usleep((useconds_t)seen.delay_ms * 1000);
     }
     if (seen.fail_every && seen.len % seen.fail_every == 0) {
@@ -139,14 +140,14 @@ static void a_transaction_is_the_sum_of_its_requests_without_pauses(void **state
     seen.delay_ms = 10;
     RunResult *result =
         run("{\"name\":\"p\",\"iterations\":3,\"loop\":[{\"transaction\":\"t\",\"steps\":["
-            "{\"id\":\"a\",\"method\":\"GET\",\"path\":\"/a\"},{\"pause_ms\":50},"
+            "{\"id\":\"a\",\"method\":\"GET\",\"path\":\"/a\"},{\"pause_ms\":400},"
             "{\"id\":\"b\",\"method\":\"GET\",\"path\":\"/b\",\"think_before\":{\"kind\":"
-            "\"constant\",\"ms\":40}}]}]}",
+            "\"constant\",\"ms\":400}}]}]}",
             &options);
     const Hist *times = result->whole.transactions[0].ok;
     assert_int_equal(hist_count(times), 3);
-    assert_true(hist_min(times) >= 20000 && hist_min(times) < 80000);
-    assert_true(result->run_s > 0.3);
+    assert_true(hist_min(times) >= 20000 && hist_min(times) < 800000);
+    assert_true(result->run_s > 2.4);
 }
 
 static void every_user_keeps_one_connection(void **state)
@@ -207,9 +208,10 @@ static void what_the_end_cuts_is_not_counted(void **state)
     DriverOptions options = options_of();
     (void)state;
 
-    seen.delay_ms = 300;
+    seen.delay_ms = 2000;
+    seen.delays_b = true;
     options.users = 3;
-    options.duration_s = 0.45;
+    options.duration_s = 1.5;
     RunResult *result = run("{\"name\":\"p\",\"loop\":[{\"transaction\":\"t\",\"steps\":["
                             "{\"method\":\"GET\",\"path\":\"/a\"},{\"method\":\"GET\",\"path\":"
                             "\"/b\"}]}]}",
@@ -229,6 +231,7 @@ static void a_dead_server_is_a_connect_failure_and_a_slow_one_a_timeout(void **s
     seen.delay_ms = 200;
     options.timeout_s = 0.05;
     assert_int_equal(run(plan, &options)->whole.all_requests.failures[FAIL_TIMEOUT], 1);
+    options.timeout_s = 30;
     options.url = S("http://127.0.0.1:1");
     assert_int_equal(run(plan, &options)->whole.all_requests.failures[FAIL_CONNECT], 1);
 }
@@ -303,18 +306,18 @@ static void think_models_choose_the_pauses(void **state)
     DriverOptions options = options_of();
     const char *plan = "{\"name\":\"p\",\"iterations\":1,\"loop\":[{\"method\":\"GET\",\"path\":"
                        "\"/a\",\"think_before\":{\"kind\":\"uniform\",\"offset_ms\":100,"
-                       "\"range_ms\":20,\"intended_offset_ms\":1500}},{\"method\":\"OPTIONS\","
+                       "\"range_ms\":20,\"intended_offset_ms\":3000}},{\"method\":\"OPTIONS\","
                        "\"path\":\"/a\",\"preflight\":true}]}";
     (void)state;
 
     RunResult *result = run(plan, &options);
-    assert_true(result->run_s > 0.1 && result->run_s < 1.4);
+    assert_true(result->run_s > 0.1 && result->run_s < 3);
     options.think = THINK_WRITTEN;
-    assert_true(run(plan, &options)->run_s > 1.5);
+    assert_true(run(plan, &options)->run_s > 3);
     options.think = THINK_NONE;
     options.without_preflights = true;
     seen.len = 0;
-    assert_true(run(plan, &options)->run_s < 1.4);
+    assert_true(run(plan, &options)->run_s < 3);
     assert_int_equal(times_seen("OPTIONS"), 0);
 }
 
@@ -326,12 +329,12 @@ static void the_steady_window_begins_when_all_users_have_finished_one(void **sta
     seen.delay_ms = 5;
     options.users = 4;
     options.ramp_s = 0.3;
-    options.duration_s = 0.8;
+    options.duration_s = 2;
     RunResult *result = run("{\"name\":\"p\",\"loop\":[{\"transaction\":\"t\",\"steps\":["
                             "{\"method\":\"GET\",\"path\":\"/a\"}]}]}",
                             &options);
     assert_true(result->is_steady);
-    assert_true(result->window_from_s >= 0.3 && result->window_from_s < 0.75);
+    assert_true(result->window_from_s >= 0.3 && result->window_from_s < 2);
     assert_true(tally_count(&result->steady.all_requests) <
                 tally_count(&result->whole.all_requests));
 }
@@ -341,18 +344,18 @@ static void the_open_model_keeps_its_rate_and_counts_waiting(void **state)
     DriverOptions options = options_of();
     (void)state;
 
-    seen.delay_ms = 30; // one user can do 33 a second
-    options.rate = 100;
-    options.duration_s = 0.5;
-    options.users = 20;
+    seen.delay_ms = 200; // one user can do five a second
+    options.rate = 50;
+    options.duration_s = 2;
+    options.users = 100;
     const char *plan = "{\"name\":\"p\",\"loop\":[{\"transaction\":\"t\",\"steps\":[{\"method\":"
                        "\"GET\",\"path\":\"/a\"}]}]}";
     uint64_t count = tally_count(&run(plan, &options)->whole.all_transactions);
-    assert_true(count >= 30 && count <= 50);
+    assert_true(count >= 50 && count <= 100);
     options.users = 1;
     RunResult *result = run(plan, &options);
     assert_true(hist_max(result->whole.all_transactions.ok) > 200000);
-    assert_true(result->whole.unserved > 20);
+    assert_true(result->whole.unserved > 50);
 }
 
 // A closed loop stops asking while the server is frozen and hides it; planned arrivals do not.
@@ -365,14 +368,15 @@ static void a_freeze_is_seen_by_the_open_model_and_hidden_by_the_closed(void **s
 
     seen.freeze_at = 20;
     options.rate = 100;
-    options.users = 50;
-    options.duration_s = 1.5;
+    options.users = 200;
+    options.duration_s = 4;
     const Hist *times = run(plan, &options)->whole.transactions[0].ok;
     int64_t waited = hist_count(times) - hist_count_below(times, 200000);
     assert_true(waited >= 20); // of some 50 that were planned meanwhile
     seen.len = 0;
     options.rate = 0;
     options.users = 1;
+    options.duration_s = 2;
     times = run(plan, &options)->whole.transactions[0].ok;
     assert_true(hist_max(times) >= 400000);
     assert_true(hist_count_below(times, 200000) > hist_count(times) * 9 / 10);
@@ -428,8 +432,8 @@ static void seconds_of_the_window_add_up_to_it(void **state)
     options.second = add_second;
     options.context = &added;
     assert_ok(driver_run(plan, &options, result));
-    assert_true(result->is_steady && result->window_s >= 1.3 && result->window_s < 2);
-    assert_int_equal(added.steady_seconds, 2);
+    assert_true(result->is_steady && result->window_s >= 1.3);
+    assert_true(added.steady_seconds >= 2);
     assert_true(added.seconds > added.steady_seconds);
     assert_true(added.from_ns == result->window_from_ns);
     assert_int_equal(hist_count(added.steady.transactions[0].ok),
@@ -530,6 +534,7 @@ static int forget(void **state)
     (void)state;
     seen.len = seen.fail_every = seen.delay_ms = seen.freeze_at = 0;
     seen.frozen_until_ns = 0;
+    seen.delays_b = false;
     return 0;
 }
 

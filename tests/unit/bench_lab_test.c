@@ -31,9 +31,9 @@ static void sample_for_a_while(const SamplerOptions *options, Cell *cell)
     Sampler *sampler = sampler_start(options);
     int64_t begun_ns = clock_ns();
 
-    usleep(150000);
+    usleep(400000);
     sampler_begin(sampler);
-    usleep(150000);
+    usleep(400000);
     sampler_stop(sampler);
     sampler_fill(sampler, begun_ns, cell);
     sampler_free(sampler);

@@ -222,7 +222,7 @@ static void a_slow_reader_stops_no_writer(void **state)
         longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
     }
     assert_true(store_figures(world->store).wal_bytes_max > 4000 * 4096);
-    assert_true(longest_ns < 2000000000);
+    assert_true(longest_ns < 4000000000); // who waits gives up after five seconds
     reader.is_done = true;
     pthread_join(reader.thread, NULL);
 }
