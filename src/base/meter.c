@@ -45,9 +45,9 @@ typedef struct {
     int64_t counted_ns; // to phases, since the work began
     int64_t exact_ns;   // charged since the last settling
     uint64_t touched[METERS_MAX / 64];
+    MeterWork work;
     Frame stack[STACK_MAX];
     MeterShare shares[METERS_MAX]; // since the last settling
-    MeterWork work;
 } Thread;
 
 static _Thread_local Thread thread;
@@ -254,6 +254,26 @@ void meter_leave_scope(int *unused)
 // ---------------------------------------------------------------------------------------------
 // Work
 
+// A thread of many was last at work some time ago, and what it needs is far away: all of that
+// comes together while the first is waited for.
+static void expect(void)
+{
+    enum { LINE = 64, WORK_LINES = 4, STACK_LINES = 3 };
+
+    for (size_t i = 0; i < WORK_LINES; i++) {
+        __builtin_prefetch((char *)&thread.work + i * LINE, 1);
+    }
+    __builtin_prefetch(thread.work.statements, 1);
+    for (size_t i = 0; i < STACK_LINES; i++) {
+        __builtin_prefetch((char *)thread.stack + i * LINE, 1);
+    }
+    for (int w = 0; w < METERS_MAX / 64; w++) {
+        for (uint64_t bits = thread.touched[w]; bits; bits &= bits - 1) {
+            __builtin_prefetch(&thread.shares[w * 64 + __builtin_ctzll(bits)], 1);
+        }
+    }
+}
+
 static void work_begin(Meter *meter, int64_t queued_ns)
 {
     MeterWork *work = &thread.work;
@@ -281,6 +301,7 @@ void meter_begin(Meter *meter, int64_t queued_ns)
     if (!switched_on) {
         return;
     }
+    expect();
     thread.number++;
     thread.edges++;
     thread.is_exact = thread.number % SAMPLE == 1;

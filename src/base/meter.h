@@ -54,8 +54,8 @@ typedef struct {
     int64_t begun_ns, ended_ns;
     int64_t phase_ns[PHASES];
     size_t statement_count, visit_count; // what is beyond the limits is not kept
-    MeterStatement statements[STATEMENTS_KEPT];
     MeterVisit visits[VISITS_KEPT];
+    MeterStatement statements[STATEMENTS_KEPT];
 } MeterWork;
 
 // Begins with a request in the module; `queued_ns` it has waited already. Connection threads read

@@ -115,7 +115,9 @@ void meter_in_flight(Meter *meter, int change)
     meter->in_flight += (uint64_t)change;
     if (change > 0) {
         // What its end will add to comes while it works.
+        __builtin_prefetch(&lock, 1);
         __builtin_prefetch(meter->figures, 1);
+        __builtin_prefetch((char *)meter->figures + 64, 1);
     }
 }
 

@@ -11,7 +11,7 @@ static _Thread_local TraceContext current;
 static _Thread_local bool has_current;
 static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
 static _Atomic uint64_t random_state; // of all threads
-static uint64_t random_own;           // tells the traces of this process from those of others
+static _Atomic uint64_t random_own;   // tells the traces of this process from those of others
 
 static void seed(void)
 {
@@ -21,13 +21,15 @@ static void seed(void)
         die("no random numbers");
     }
     random_state = bytes[0];
-    random_own = bytes[1];
+    random_own = bytes[1] | 1;
 }
 
 // Ids need to differ, not to be secret (splitmix64: no two alike before all were given).
 static uint64_t random_next(void)
 {
-    pthread_once(&seed_once, seed);
+    if (!random_own) {
+        pthread_once(&seed_once, seed);
+    }
     uint64_t x = random_state += 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;

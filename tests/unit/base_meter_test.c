@@ -16,11 +16,11 @@ static void work(int n)
     }
 }
 
-static MeterReading reading_of(const char *module)
+static MeterReading window_of(const char *module, int window_s)
 {
     static MeterReading readings[128];
     MeterReading total;
-    size_t n = meter_read(0, readings, 128, &total);
+    size_t n = meter_read(window_s, readings, 128, &total);
 
     for (size_t i = 0; i < n; i++) {
         if (strcmp(readings[i].module, module) == 0) {
@@ -28,6 +28,11 @@ static MeterReading reading_of(const char *module)
         }
     }
     return (MeterReading){.module = NULL};
+}
+
+static MeterReading reading_of(const char *module)
+{
+    return window_of(module, 0);
 }
 
 static int64_t cpu_of_all(void)
@@ -245,6 +250,24 @@ static void percentiles_are_those_of_the_requests_of_the_window(void **state)
     assert_int_equal(reading_of("mod-desk").p50_us, -1);
 }
 
+static void a_window_holds_what_came_since_it_began(void **state)
+{
+    (void)state;
+    static const MeterRequest request = {.ns = 1000, .bytes_in = 7};
+    const struct timespec more_than_a_second = {1, 100000000};
+    Meter *early = meter_of("mod-early"), *late = meter_of("mod-late");
+
+    meter_request(early, &request, clock_ns());
+    nanosleep(&more_than_a_second, NULL);
+    assert_int_equal(window_of("mod-early", 1).requests, 0);
+    meter_request(late, &request, clock_ns()); // a second begins
+    meter_request(late, &request, clock_ns());
+    assert_int_equal(window_of("mod-early", 1).bytes_in, 0);
+    assert_int_equal(window_of("mod-early", 60).bytes_in, 7);
+    assert_int_equal(window_of("mod-late", 60).requests, 2);
+    assert_int_equal(window_of("mod-late", 0).bytes_in, 14);
+}
+
 static void caches_count_as_memory_of_their_module(void **state)
 {
     (void)state;
@@ -295,6 +318,7 @@ int main(void)
         cmocka_unit_test(what_happens_inside_of_a_phase_counts_once),
         cmocka_unit_test(switched_off_nothing_is_measured),
         cmocka_unit_test(percentiles_are_those_of_the_requests_of_the_window),
+        cmocka_unit_test(a_window_holds_what_came_since_it_began),
         cmocka_unit_test(deep_stacks_are_survived),
         cmocka_unit_test(caches_count_as_memory_of_their_module),
     };

@@ -73,6 +73,7 @@ static Err *add_permission(const Row *row, void *context)
 
 static Err *build_graph(Tx *tx, void **value)
 {
+    METER("mod-permissions");
     GraphBuilder builder = {.graph = NEW(PermissionGraph)};
     builder.graph->names = permission_names_new();
     builder.graph->serial = atomic_fetch_add(&graph_serial, 1) + 1;
@@ -239,7 +240,6 @@ static Err *find_user(Tx *tx, void *context)
 
 Err *permissions_of_user(Tx *tx, Str user_id, const PermissionSet **out)
 {
-    METER("mod-permissions");
     const PermissionGraph *graph = NULL;
     const void *value = NULL;
     UserWanted wanted = {user_id, NULL};
@@ -248,8 +248,9 @@ Err *permissions_of_user(Tx *tx, Str user_id, const PermissionSet **out)
     TRY(tx_derived(tx, &table_derived, &value));
     UserTable *table = (UserTable *)value;
     if (look_up(table, graph->serial, user_id, out)) {
-        return NULL;
+        return NULL; // sooner than a clock is read
     }
+    METER("mod-permissions");
     TRY(tx_newest(tx, find_user, &wanted));
     *out = keep(table, graph, user_id, wanted.user);
     return NULL;

@@ -107,7 +107,6 @@ static Err *find_state(Tx *tx, void *context)
 
 Err *user_state(Tx *tx, Str id, UserState *out)
 {
-    METER("mod-users");
     const void *value = NULL;
     TRY(tx_derived(tx, &states, &value));
     StateTable *table = (StateTable *)value;
@@ -118,9 +117,10 @@ Err *user_state(Tx *tx, Str id, UserState *out)
     *out = entry->state;
     pthread_mutex_unlock(&table->lock);
     if (is_known || !id.len) {
-        return NULL;
+        return NULL; // sooner than a clock is read
     }
 
+    METER("mod-users");
     *out = (UserState){0};
     TRY(tx_newest(tx, find_state, &(StateWanted){id, out}));
     pthread_mutex_lock(&table->lock);
