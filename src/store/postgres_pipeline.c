@@ -293,17 +293,14 @@ bool pg_receive(PgConn *conn, PGresult **last)
     bool has_ended = conn->last_sent && conn->last_sent->kind == SENT_SYNC;
 
     pg_failure_clear(conn);
-    if (!conn->is_bad && !has_ended && !PQsendFlushRequest(conn->pg)) {
-        conn->is_bad = true;
+    // Not a mere request for answers: only behind a sync does the server know that it waits for us,
+    // and ends a transaction that is left alone (idle_in_transaction_session_timeout).
+    if (!has_ended) {
+        pg_send_sync(conn);
     }
     while (conn->first_sent && !conn->is_bad) {
         if (!answer_take(conn, sent_next(conn), last)) {
             give_up(conn);
-        }
-        // The server waits for a sync before it listens again.
-        if (conn->failed && !conn->first_sent && !has_ended) {
-            pg_send_sync(conn);
-            has_ended = true;
         }
     }
     if (conn->is_bad) {

@@ -81,6 +81,7 @@ class Proxy:
         self.word = b"commit\0"    # where it cuts, if the test does not mean the COMMIT
         self.mark = b""            # of a transaction that carried these bytes
         self.is_last = False       # after that nothing comes through until it is mended
+        self.victim = None         # is killed at the cut
         self.cuts = 0
         self.loses_news = False    # what PostgreSQL tells who listens
         self.quiet = set()         # connections where all gets lost
@@ -144,6 +145,8 @@ class Proxy:
 
     def _take_cut(self):
         cut, self.cut_at_commit = self.cut_at_commit, None
+        if cut and self.victim:
+            self.victim.kill()
         self.cuts += cut is not None
         self.is_open = self.is_open and not (cut and self.is_last)
         return cut

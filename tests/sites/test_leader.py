@@ -57,9 +57,7 @@ def test_when_the_leader_is_killed_no_event_is_lost(cluster, database, nodes, in
 
     def withdraw():
         for point in points:
-            api.put(f"/service-points/{point['id']}", {
-                **{k: v for k, v in point.items() if k != "holdShelfExpiryPeriod"},
-                "pickupLocation": False}).expect(204)
+            withdraw_point(api, point)
 
     working = threading.Thread(target=withdraw)
     working.start()
@@ -71,6 +69,50 @@ def test_when_the_leader_is_killed_no_event_is_lost(cluster, database, nodes, in
     octavo.wait_until(lambda: cluster.sql("select count(*) from octavo_diku.outbox",
                                           database) == "0")
     assert "octavo_outbox_dead_letters_total 0" in other.metrics()
+
+
+COUNTING = """
+    create table octavo_diku.taken (policy text, transaction text);
+    create function octavo_diku.count_taken() returns trigger language plpgsql security definer as
+    $$ begin insert into octavo_diku.taken values (old.id, pg_current_xact_id()); return old; end $$;
+    create trigger counting before update on octavo_diku.request_policy
+    for each row execute function octavo_diku.count_taken()"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_no_event_is_delivered_twice_when_the_leader_is_killed_in_a_commit(cluster, database, nodes,
+                                                                           when):
+    """Every delivery is counted and its change undone, so that a second one would count again."""
+    proxy = Proxy(cluster.port)
+    [leader] = nodes(cluster.url(database, port=proxy.port), 1)
+    octavo.wait_until(lambda: leads(leader), 3 * RECOVERY_S)
+    [other] = nodes(cluster.url(database), 1)
+    api = octavo.Library(other, "diku").login()
+    points = [new_point(api) for _ in range(12)]
+    policies = [new_policy(api, point)["id"] for point in points]
+    cluster.sql(COUNTING, database)
+
+    def taken():
+        return cluster.sql("select policy from octavo_diku.taken", database).split()
+
+    for point in points[:2]:
+        withdraw_point(api, point)
+    octavo.wait_until(lambda: sorted(taken()) == sorted(policies[:2]), 3 * RECOVERY_S)
+    proxy.mark, proxy.cut_at_commit, proxy.victim = policies[6].encode(), when, leader
+    for point in points[2:]:
+        withdraw_point(api, point)
+    octavo.wait_until(lambda: proxy.cuts, 3 * RECOVERY_S)
+    octavo.wait_until(lambda: cluster.sql("select count(*) from octavo_diku.outbox",
+                                          database) == "0", 3 * RECOVERY_S)
+    assert sorted(taken()) == sorted(policies)
+    assert int(cluster.sql("select count(distinct transaction) from octavo_diku.taken", database)) >= 2
+    proxy.close()
+
+
+def withdraw_point(api, point):
+    api.put(f"/service-points/{point['id']}", {
+        **{k: v for k, v in point.items() if k != "holdShelfExpiryPeriod"},
+        "pickupLocation": False}).expect(204)
 
 
 def new_point(api):

@@ -1,6 +1,7 @@
 """What waits for somebody who does not come is answered all the same: locks of other programs, a
 database that hangs."""
 
+import signal
 import threading
 import time
 
@@ -93,3 +94,35 @@ def test_a_database_that_hangs_is_given_up_and_found_again(own_cluster, nodes, i
     # The longest is a commit that got lost: the answer's limit, and asking what became of it.
     assert load.longest_s < STATEMENT_S + GRACE_S + 15 + 2, load.longest_s
     load.must_be_kept(desk)
+
+
+IDLE_S = 20  # docs/operating.md
+
+
+def test_a_node_that_hangs_in_a_transaction_loses_it_whole(own_cluster, nodes, inputs):
+    hung, other = nodes(own_cluster.url("library"), 2)
+    desk = Desk(hung.url, inputs).log_in()
+    there = desk.beside(other.url)
+    item, user = desk.list("available.csv")[0], desk.list("user_barcodes.csv")[0]
+    heard = []
+    asking = threading.Thread(target=lambda: heard.append(desk.check_out(item, user)))
+    with Locked(own_cluster, "library", "lock table octavo_diku.loan"):
+        asking.start()
+        octavo.wait_until(lambda: who_waits_for_a_lock(own_cluster))
+        hung.process.send_signal(signal.SIGSTOP)
+    moment, answers = time.monotonic(), []
+
+    def lend():
+        answers.append(there.check_out(item, user))
+        return answers[-1].status_code == 201
+
+    # The hung one has the item until the server ends its transaction.
+    octavo.wait_until(lend, IDLE_S + 40)
+    assert time.monotonic() - moment > IDLE_S / 2
+    assert {one.status_code for one in answers[:-1]} <= {503}
+    hung.process.send_signal(signal.SIGCONT)
+    asking.join()
+    assert heard[0].status_code in (422, 503), heard[0].text
+    assert [loan["userId"] for loan in desk.loans_of(item)[1]] == [
+        there.get("/users", query=f"barcode=={user}")["users"][0]["id"]]
+    assert desk.check_out(desk.list("available.csv")[1], user).status_code == 201
