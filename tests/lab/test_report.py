@@ -17,8 +17,11 @@ def folder_of(lab):
 
 @pytest.fixture
 def measured(lab):
-    """A run of two small configurations, with its report."""
-    lab.run(experiment(compare=COMPARED,
+    """A run of two small configurations, long enough for both kinds of transactions, with its
+    report."""
+    lab.run(experiment(compare=COMPARED, run={"main": {
+        "workloads": [{"workload": "desk", "load": "few"}], "warmup_s": 0.2, "steady_s": 3.0,
+        "cooldown_s": 0.2}},
                        kpi=[{"metric": "error_rate.transactions", "max": 0.5, "severity": "fail"}]))
     return lab
 

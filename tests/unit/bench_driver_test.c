@@ -212,6 +212,7 @@ static void what_the_end_cuts_is_not_counted(void **state)
     seen.delays_b = true;
     options.users = 3;
     options.duration_s = 1.5;
+    options.cooldown_s = 30;
     RunResult *result = run("{\"name\":\"p\",\"loop\":[{\"transaction\":\"t\",\"steps\":["
                             "{\"method\":\"GET\",\"path\":\"/a\"},{\"method\":\"GET\",\"path\":"
                             "\"/b\"}]}]}",
@@ -339,47 +340,91 @@ static void the_steady_window_begins_when_all_users_have_finished_one(void **sta
                 tally_count(&result->whole.all_requests));
 }
 
+static int forget(void **state)
+{
+    (void)state;
+    seen.len = seen.fail_every = seen.delay_ms = seen.freeze_at = 0;
+    seen.frozen_until_ns = 0;
+    seen.delays_b = false;
+    return 0;
+}
+
+// For what a machine shows that has the time: one that has none for a moment is asked again.
+static bool is_so_at_last(bool (*is_so)(void))
+{
+    for (int attempt = 0; attempt < 10; attempt++) {
+        if (is_so()) {
+            return true;
+        }
+        forget(NULL);
+    }
+    return false;
+}
+
+static const char plan_of_one[] =
+    "{\"name\":\"p\",\"loop\":[{\"transaction\":\"t\",\"steps\":[{\"method\":"
+    "\"GET\",\"path\":\"/a\"}]}]}";
+
+static bool is_the_rate_kept(void)
+{
+    DriverOptions options = options_of();
+
+    seen.delay_ms = 30; // one user can do 33 a second
+    options.rate = 100;
+    options.duration_s = 0.5;
+    options.users = 20;
+    uint64_t count = tally_count(&run(plan_of_one, &options)->whole.all_transactions);
+    assert_true(count <= 50);
+    return count >= 30;
+}
+
 static void the_open_model_keeps_its_rate_and_counts_waiting(void **state)
 {
     DriverOptions options = options_of();
     (void)state;
 
+    assert_true(is_so_at_last(is_the_rate_kept));
     seen.delay_ms = 200; // one user can do five a second
     options.rate = 50;
     options.duration_s = 2;
-    options.users = 100;
-    const char *plan = "{\"name\":\"p\",\"loop\":[{\"transaction\":\"t\",\"steps\":[{\"method\":"
-                       "\"GET\",\"path\":\"/a\"}]}]}";
-    uint64_t count = tally_count(&run(plan, &options)->whole.all_transactions);
-    assert_true(count >= 50 && count <= 100);
     options.users = 1;
-    RunResult *result = run(plan, &options);
+    RunResult *result = run(plan_of_one, &options);
     assert_true(hist_max(result->whole.all_transactions.ok) > 200000);
     assert_true(result->whole.unserved > 50);
 }
 
 // A closed loop stops asking while the server is frozen and hides it; planned arrivals do not.
-static void a_freeze_is_seen_by_the_open_model_and_hidden_by_the_closed(void **state)
+static bool is_a_freeze_seen(void)
 {
     DriverOptions options = options_of();
-    const char *plan = "{\"name\":\"p\",\"loop\":[{\"transaction\":\"t\",\"steps\":[{\"method\":"
-                       "\"GET\",\"path\":\"/a\"}]}]}";
-    (void)state;
 
     seen.freeze_at = 20;
     options.rate = 100;
-    options.users = 200;
-    options.duration_s = 4;
-    const Hist *times = run(plan, &options)->whole.transactions[0].ok;
+    options.users = 50;
+    options.duration_s = 1.5;
+    const Hist *times = run(plan_of_one, &options)->whole.transactions[0].ok;
     int64_t waited = hist_count(times) - hist_count_below(times, 200000);
-    assert_true(waited >= 20); // of some 50 that were planned meanwhile
-    seen.len = 0;
-    options.rate = 0;
+    return waited >= 20; // of some 50 that were planned meanwhile
+}
+
+static bool is_a_freeze_hidden(void)
+{
+    DriverOptions options = options_of();
+
+    seen.freeze_at = 20;
     options.users = 1;
-    options.duration_s = 2;
-    times = run(plan, &options)->whole.transactions[0].ok;
-    assert_true(hist_max(times) >= 400000);
-    assert_true(hist_count_below(times, 200000) > hist_count(times) * 9 / 10);
+    options.duration_s = 1.5;
+    const Hist *times = run(plan_of_one, &options)->whole.transactions[0].ok;
+    return hist_max(times) >= 400000 &&
+           hist_count_below(times, 200000) > hist_count(times) * 9 / 10;
+}
+
+static void a_freeze_is_seen_by_the_open_model_and_hidden_by_the_closed(void **state)
+{
+    (void)state;
+    assert_true(is_so_at_last(is_a_freeze_seen));
+    forget(NULL);
+    assert_true(is_so_at_last(is_a_freeze_hidden));
 }
 
 static void many_users_on_two_loops_stay_small(void **state)
@@ -457,8 +502,11 @@ static void the_slowest_transactions_are_kept_with_their_requests(void **state)
             "{\"id\":\"a\",\"method\":\"GET\",\"path\":\"/a\"},{\"id\":\"b\",\"method\":\"GET\","
             "\"path\":\"/b\"}]}]}",
             &options);
-    assert_int_equal(result->slow_len, SLOW_MAX);
-    assert_int_equal(result->slowest[0].time_us, hist_max(result->whole.transactions[0].ok));
+    // Of the steady window, which begins in the middle if the machine is slow.
+    const Hist *times = result->steady.transactions[0].ok;
+    int64_t count = hist_count(times);
+    assert_int_equal(result->slow_len, count < SLOW_MAX ? count : SLOW_MAX);
+    assert_int_equal(result->slowest[0].time_us, hist_max(times));
     for (size_t i = 0; i < result->slow_len; i++) {
         const Slow *slow = &result->slowest[i];
         assert_true(i == 0 || slow->time_us <= result->slowest[i - 1].time_us);
@@ -527,15 +575,6 @@ static void a_cancelled_run_ends_at_once(void **state)
     RunResult *result =
         run("{\"name\":\"p\",\"loop\":[{\"method\":\"GET\",\"path\":\"/a\"}]}", &options);
     assert_true(result->run_s < 20);
-}
-
-static int forget(void **state)
-{
-    (void)state;
-    seen.len = seen.fail_every = seen.delay_ms = seen.freeze_at = 0;
-    seen.frozen_until_ns = 0;
-    seen.delays_b = false;
-    return 0;
 }
 
 int main(void)
