@@ -4,6 +4,7 @@
 #include "base/die.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -30,7 +31,7 @@ static uint64_t random_next(void)
     if (!random_own) {
         pthread_once(&seed_once, seed);
     }
-    uint64_t x = random_state += 0x9e3779b97f4a7c15u;
+    uint64_t x = atomic_fetch_add(&random_state, 0x9e3779b97f4a7c15u);
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return x ^ x >> 31;
