@@ -300,14 +300,8 @@ static void chain_add(Chain *chain, Cql *operand)
 {
     Cql *node = chain->node;
 
-    if (node->operand_count == chain->capacity) {
-        chain->capacity = chain->capacity ? chain->capacity * 2 : 4;
-        Cql **larger = NEW_ARRAY(Cql *, chain->capacity);
-        for (size_t i = 0; i < node->operand_count; i++) {
-            larger[i] = node->operands[i];
-        }
-        node->operands = larger;
-    }
+    node->operands = array_room(arena_current(), node->operands, node->operand_count,
+                                &chain->capacity, sizeof *node->operands);
     node->operands[node->operand_count++] = operand;
     // "a not b not c" becomes one level.
     int depth = operand->depth + !(node->kind == CQL_NOT && operand->kind == CQL_NOT);

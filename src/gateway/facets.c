@@ -38,15 +38,8 @@ static Err *read_facet(Str text, Facet *out)
 static void count_value(Facet *facet, Str value)
 {
     size_t number = permission_number(facet->values, value);
-    if (number >= facet->cap) {
-        size_t cap = facet->cap ? facet->cap * 2 : 64;
-        int64_t *more = NEW_ARRAY(int64_t, cap);
-        for (size_t i = 0; i < facet->cap; i++) {
-            more[i] = facet->counts[i];
-        }
-        facet->counts = more;
-        facet->cap = cap;
-    }
+    facet->counts =
+        array_room(arena_current(), facet->counts, number, &facet->cap, sizeof *facet->counts);
     facet->counts[number]++;
 }
 

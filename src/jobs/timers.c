@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    ROOM_FIRST = 16,
     LOOK_AGAIN_MS = 5 * SECOND_MS,   // at jobs, after an error
     GO_ALONG_MS = 45 * MINUTE_MS,    // who would open the tenant so soon runs with who opens it
     CLOCK_CHECK_MS = 60 * SECOND_MS, // the wall clock may be set
@@ -45,15 +44,8 @@ static TimerEntry *entry_of(Work *work, const char *name)
 
 static TimerEntry *entry_add(Scheduler *scheduler, Work *work)
 {
-    if (work->timer_count == work->timer_room) {
-        size_t room = work->timer_room ? work->timer_room * 2 : ROOM_FIRST;
-        TimerEntry *timers = arena_alloc_array(scheduler->arena, room, sizeof *timers);
-        if (work->timer_count) {
-            memcpy(timers, work->timers, work->timer_count * sizeof *timers);
-        }
-        work->timers = timers;
-        work->timer_room = room;
-    }
+    work->timers = array_room(scheduler->arena, work->timers, work->timer_count, &work->timer_room,
+                              sizeof *work->timers);
     return &work->timers[work->timer_count++];
 }
 
