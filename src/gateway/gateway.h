@@ -40,12 +40,6 @@ typedef struct {
     const char *latest; // newest version that also satisfies a requirement; NULL = the same
 } Interface;
 
-typedef struct {
-    Str tenant;
-    bool load_reference, load_sample;
-    Str from; // module id upgraded from, "" on first install
-} TenantInit;
-
 // What a user may do: a set of permission names with a fast membership test.
 typedef struct PermissionSet PermissionSet;
 
@@ -104,7 +98,7 @@ typedef struct Module {
         JobStep step;
     } * jobs; // {0} at the end, or NULL
     // After tables exist and reference data are loaded.
-    Err *(*tenant_init)(Tx *tx, const TenantInit *init);
+    Err *(*tenant_init)(Tx *tx);
     bool is_in_every_tenant; // enabled when a tenant is made
 
     // What the gateway asks of the modules that know; NULL in all others.

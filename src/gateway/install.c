@@ -314,7 +314,6 @@ static Err *plan_one(Plan *plan, const Json *wanted)
 typedef struct {
     const Module *module;
     const PermissionDefinitions *definitions;
-    const TenantInit *init;
 } StepWork;
 
 static Err *define_work(Tx *tx, void *context)
@@ -326,7 +325,7 @@ static Err *define_work(Tx *tx, void *context)
 static Err *init_work(Tx *tx, void *context)
 {
     const StepWork *work = context;
-    return work->module->tenant_init(tx, work->init);
+    return work->module->tenant_init(tx);
 }
 
 static Err *in_tx(Db *db, Err *(*step)(Tx *, void *), StepWork *work)
@@ -374,10 +373,7 @@ static Err *prepare_module(Plan *plan, Db *db, const Step *step)
     const InstallOptions *options = plan->options;
     const Collection *const *tables = NULL;
     size_t n = module_tables(module, &tables);
-    TenantInit init = {.tenant = plan->tenant->id,
-                       .load_reference = options->reference,
-                       .load_sample = options->sample,
-                       .from = step->from};
+
     if (n) {
         TRY(db_migrate(db, tables, n));
     }
@@ -390,7 +386,7 @@ static Err *prepare_module(Plan *plan, Db *db, const Step *step)
     if (options->sample) {
         TRY(refdata_load(db, module, "sample"));
     }
-    StepWork work = {.module = module, .init = &init};
+    StepWork work = {.module = module};
     return module->tenant_init ? in_tx(db, init_work, &work) : NULL;
 }
 

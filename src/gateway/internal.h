@@ -207,8 +207,3 @@ bool cors_preflight(Req *req);
 void cors_headers(Req *req);
 
 extern const Module okapi_module;
-
-static inline Gateway *gateway_of(const App *app)
-{
-    return app->gateway;
-}

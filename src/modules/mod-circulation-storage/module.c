@@ -138,11 +138,10 @@ static const char *const requires[] = {
 };
 
 // The rules are one record, empty until somebody writes some.
-static Err *rules_begin(Tx *tx, const TenantInit *init)
+static Err *rules_begin(Tx *tx)
 {
     int64_t n = 0;
 
-    (void)init;
     TRY(tx_count_where(tx, &circulation_rules, "1 = 1", NO_ARGS, &n));
     return n ? NULL : circulation_rules_store(tx, S(""));
 }

@@ -77,12 +77,6 @@ static const Interface provides[] = {
     {0},
 };
 
-static Err *tenant_init(Tx *tx, const TenantInit *init)
-{
-    (void)init;
-    return picture_config_init(tx);
-}
-
 static const Timer timers[] = {
     {"expire-users", "/users/expire/timer", 60, users_expire, .due = users_expire_due},
     {0},
@@ -100,6 +94,6 @@ const Module mod_users = {
     .collections = users_collections,
     .timers = timers,
     .jobs = jobs,
-    .tenant_init = tenant_init,
+    .tenant_init = picture_config_init,
     .user_state = user_state,
 };
