@@ -9,6 +9,7 @@ import requests
 
 from octavo import Library, program, wait_until
 from otlp import Collector
+from postgres import free_port
 
 
 @pytest.fixture
@@ -183,9 +184,7 @@ def test_a_slow_or_missing_collector_slows_no_request(traced, collector):
 
 
 def test_a_collector_that_comes_later_gets_what_waited(own_server):
-    first = Collector()
-    port = first.port
-    first.close()
+    port = free_port()
     server = own_server(f"--observability.otlp_endpoint=http://127.0.0.1:{port}",
                         "--observability.sample_percent=100")
     Library(server, "diku").login().get("/groups").expect(200)
