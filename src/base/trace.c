@@ -3,38 +3,28 @@
 
 #include "base/die.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
 
-static _Thread_local TraceContext current;
-static _Thread_local bool has_current;
-static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
-static _Atomic uint64_t random_state; // of all threads
-static _Atomic uint64_t random_own;   // tells the traces of this process from those of others
+// One beside the other: a thread comes back to them after others were at work.
+static _Thread_local struct {
+    uint64_t random[2];
+    bool has_context;
+    TraceContext context;
+} own;
 
-static void seed(void)
-{
-    uint64_t bytes[2] = {0};
-
-    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
-        die("no random numbers");
-    }
-    random_state = bytes[0];
-    random_own = bytes[1] | 1;
-}
-
-// Ids need to differ, not to be secret (splitmix64: no two alike before all were given).
+// Ids need to differ, not to be secret (xorshift128+).
 static uint64_t random_next(void)
 {
-    if (!random_own) {
-        pthread_once(&seed_once, seed);
+    if (!own.random[0] && !own.random[1] &&
+        getrandom(own.random, sizeof own.random, 0) != sizeof own.random) {
+        die("no random numbers");
     }
-    uint64_t x = atomic_fetch_add(&random_state, 0x9e3779b97f4a7c15u);
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    uint64_t x = own.random[0], y = own.random[1];
+    own.random[0] = y;
+    x ^= x << 23;
+    own.random[1] = x ^ y ^ x >> 17 ^ y >> 26;
+    return own.random[1] + y;
 }
 
 static int digit(char c)
@@ -109,23 +99,23 @@ void trace_span_id(unsigned char to[8])
 
 void trace_begin(Str traceparent, Str tracestate, int percent)
 {
-    if (!traceparent.len || !traceparent_read(traceparent, &current)) {
-        uint64_t id[2] = {random_next(), random_next() ^ random_own};
-        current = (TraceContext){.is_sampled = (int)(id[0] % 100) < percent};
-        memcpy(current.trace_id, id, sizeof id);
+    if (!traceparent.len || !traceparent_read(traceparent, &own.context)) {
+        uint64_t id[2] = {random_next(), random_next()};
+        own.context = (TraceContext){.is_sampled = (int)(id[0] % 100) < percent};
+        memcpy(own.context.trace_id, id, sizeof id);
     } else if (tracestate.len <= TRACESTATE_MAX && str_is_utf8(tracestate)) {
-        current.state = tracestate;
+        own.context.state = tracestate;
     }
-    trace_span_id(current.span_id);
-    has_current = true;
+    trace_span_id(own.context.span_id);
+    own.has_context = true;
 }
 
 const TraceContext *trace_current(void)
 {
-    return has_current ? &current : NULL;
+    return own.has_context ? &own.context : NULL;
 }
 
 void trace_end(void)
 {
-    has_current = false;
+    own.has_context = false;
 }

@@ -34,8 +34,6 @@ typedef struct SpanChunk {
 
 void span_pool_start(size_t max_bytes);
 void span_pool_stop(void);
-// A request has begun: what it will write comes while it works.
-void span_pool_expect(void);
 // With details its modules and statements are spans, too. False: there was no room, nothing was
 // kept.
 bool span_pool_add(const Observed *request, const MeterWork *work, const TraceContext *trace,

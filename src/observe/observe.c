@@ -24,7 +24,6 @@ void observe_give_back(void)
 void observe_begin(const Req *req)
 {
     if (exporter_is_on()) {
-        span_pool_expect();
         trace_begin(req_header(req, "traceparent"), req_header(req, "tracestate"), sample_percent);
     }
 }

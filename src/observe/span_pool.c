@@ -5,14 +5,13 @@
 #include "base/die.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum {
-    CHUNK_BYTES = 128 * 1024, // two of them and a body stay in a processor's cache
-    TEXT_MAX = 512,           // of each text
+    CHUNK_BYTES = 256 * 1024,
+    TEXT_MAX = 512, // of each text
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards everything below
@@ -21,7 +20,6 @@ static SpanChunk *first, *last; // full ones, and the one that is being filled
 static SpanChunk *spare;
 static size_t used_bytes, limit_bytes;
 static bool is_woken;
-static char *_Atomic room; // where the next record goes; anybody may look
 
 void span_pool_start(size_t max_bytes)
 {
@@ -86,19 +84,7 @@ static char *room_take(size_t size)
     char *at = last->bytes + last->len;
     last->len += size;
     last->count++;
-    atomic_store_explicit(&room, last->bytes + last->len, memory_order_relaxed);
     return at;
-}
-
-void span_pool_expect(void)
-{
-    enum { LINE = 64, LINES = 4 };
-    char *at = atomic_load_explicit(&room, memory_order_relaxed);
-
-    __builtin_prefetch(&lock, 1);
-    for (size_t i = 0; at && i < LINES; i++) {
-        __builtin_prefetch(at + i * LINE, 1);
-    }
 }
 
 static char *put(char *to, const void *from, size_t len)
