@@ -37,7 +37,7 @@ def shoot(source, cluster, name, words, times):
     proxy.victim = subprocess.Popen(
         [octavo.program(), "migrate", "--from", f"sqlite:{source}", "--to",
          cluster.url(name, port=proxy.port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    proxy.victim.wait(60)
+    proxy.victim.wait(300)
     assert proxy.victim.returncode == -signal.SIGKILL and proxy.cuts, "it ended before it was shot"
     proxy.close()
 
