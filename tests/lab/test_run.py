@@ -104,7 +104,7 @@ def test_a_cell_with_too_few_transactions_is_repeated_once_and_stays_invalid(lab
 
 def long_window(blocks=1):
     return experiment(
-        design={"blocks": blocks, "min_transactions": 1},
+        design={"blocks": blocks, "min_transactions": 0},
         run={"main": {"workloads": [{"workload": "desk", "load": "few"}], "warmup_s": 0.2,
                       "steady_s": 3.0, "cooldown_s": 0.2}})
 
@@ -183,7 +183,7 @@ def test_a_note_stands_in_the_result_with_its_time(lab):
 
 
 def test_a_time_limit_leaves_the_rest_undone(lab):
-    design = {"blocks": 3, "min_transactions": 1, "time_limit_s": 1}
+    design = {"blocks": 3, "min_transactions": 0, "time_limit_s": 1}
     done = lab.run(experiment(design=design))
     assert done.returncode == 2
     states = [c["state"] for c in lab.cells()]
@@ -301,7 +301,7 @@ def test_a_list_that_may_be_used_again_is_noted_with_its_second(lab, stranger):
 
 def test_cells_on_the_same_data_go_on_behind_the_lines_of_those_before(lab, stranger):
     definition = with_list(stranger, lab.folder, 5000)
-    definition["design"] = {"blocks": 3, "min_transactions": 1}
+    definition["design"] = {"blocks": 3, "min_transactions": 0}
     assert lab.run(definition).returncode == 0, lab.done.stdout
     assert len(stranger.paths) == len(set(stranger.paths)) > 6
     lists = [c["lists"][0] for c in lab.cells()]

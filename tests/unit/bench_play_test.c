@@ -60,8 +60,10 @@ static void a_run_without_errors_ends_with_zero_and_a_result(void **state)
     assert_str(json_str(result, "plan"), "small");
     assert_int_equal(json_int(result, "users", 0), 2);
     assert_str(json_str(result, "transactions.0.name"), "look");
-    assert_int_equal(json_int(result, "transactions.0.count", 0), 6);
-    assert_int_equal(json_int(result, "allRequests.ok.count", 0), 6);
+    // The tables hold those of the steady window: on a busy machine not all of so short a run.
+    assert_int_equal(json_int(result, "wholeRun.requests", 0), 6);
+    assert_true(json_int(result, "transactions.0.count", 0) > 0);
+    assert_true(json_int(result, "allRequests.ok.count", 0) > 0);
     assert_true(json_number(result, "allRequests.ok.p95", 0) > 0);
     assert_true(json_has(result, "driver.cpuS"));
     assert_int_equal(json_int(result, "wholeRun.errors", -1), 0);
@@ -146,7 +148,7 @@ static void a_list_that_was_used_again_is_told(void **state)
     Json *result = play_listed(NULL);
     (void)state;
 
-    assert_int_equal(json_int(result, "allRequests.count", 0), 8);
+    assert_int_equal(json_int(result, "wholeRun.requests", 0), 8);
     assert_int_equal(json_int(result, "lists.0.lines", 0), 3);
     assert_int_equal(json_int(result, "lists.0.taken", 0), 8);
     assert_true(json_number(result, "lists.0.passes", 0) > 2.6);
@@ -160,7 +162,7 @@ static void users_may_end_with_the_list_and_that_is_no_error(void **state)
     Json *result = play_listed("--stop-at-end");
     (void)state;
 
-    assert_int_equal(json_int(result, "allRequests.count", 0), 3);
+    assert_int_equal(json_int(result, "wholeRun.requests", 0), 3);
     assert_int_equal(json_int(result, "lists.0.taken", 0), 3);
     assert_true(json_flag(result, "usedUp.endedTheRun", false));
     assert_true(str_ends(json_str(result, "usedUp.file"), S(".csv")));
