@@ -322,6 +322,35 @@ Err *tenant_id_check(Str id)
                     STR_ARG(id));
 }
 
+static Err *drop_locked(App *app, Str id)
+{
+    Tenant *tenant = NULL;
+    bool found = false;
+    if (str_eq(id, S(SUPERTENANT))) {
+        return err_text(400, "Can not delete the superTenant %s", SUPERTENANT);
+    }
+    if (tenant_find(app, id, &tenant)) {
+        return err_text(404, "Tenant " STR_FMT " not found", STR_ARG(id));
+    }
+    // Waits for an install that is under way; a later one finds the tenant gone.
+    pthread_mutex_lock(&tenant->lock);
+    Err *err = own_delete(app, &own_tenants, "tenant_id", id, &found);
+    if (err) {
+        pthread_mutex_unlock(&tenant->lock);
+        return err;
+    }
+    pthread_mutex_lock(&app->gateway->lock);
+    publish_list(app->gateway, NULL, tenant);
+    atomic_store(&tenant->is_gone, true);
+    pthread_mutex_unlock(&app->gateway->lock);
+    pthread_mutex_unlock(&tenant->lock);
+
+    if (app->scheduler) {
+        jobs_forget(app->scheduler, id);
+    }
+    return db_drop(app->store, id);
+}
+
 static Err *create_locked(App *app, Str id, Str name, Str description)
 {
     const Gateway *gateway = app->gateway;
@@ -348,7 +377,13 @@ static Err *create_locked(App *app, Str id, Str name, Str description)
     // Data of a dropped tenant of the same name that a crash left behind.
     (void)!db_drop(app->store, id);
     tenant = add_tenant(app, id, &state);
-    return tenant_ready(tenant, &db);
+    Err *err = tenant_ready(tenant, &db);
+    Err *undone = err ? drop_locked(app, id) : NULL;
+    if (undone) {
+        log_line(LOG_ERROR, "gateway", "what was made of tenant " STR_FMT " stays: " STR_FMT,
+                 STR_ARG(id), STR_ARG(undone->message));
+    }
+    return err;
 }
 
 Err *tenant_create(App *app, Str id, Str name, Str description)
@@ -382,35 +417,6 @@ Err *tenant_adopt(App *app, Store *from, Str id)
         return err_text(404, "Tenant " STR_FMT " not found", STR_ARG(id));
     }
     return own_save(app, &own_tenants, "tenant_id", "tenantId", adoption.doc);
-}
-
-static Err *drop_locked(App *app, Str id)
-{
-    Tenant *tenant = NULL;
-    bool found = false;
-    if (str_eq(id, S(SUPERTENANT))) {
-        return err_text(400, "Can not delete the superTenant %s", SUPERTENANT);
-    }
-    if (tenant_find(app, id, &tenant)) {
-        return err_text(404, "Tenant " STR_FMT " not found", STR_ARG(id));
-    }
-    // Waits for an install that is under way; a later one finds the tenant gone.
-    pthread_mutex_lock(&tenant->lock);
-    Err *err = own_delete(app, &own_tenants, "tenant_id", id, &found);
-    if (err) {
-        pthread_mutex_unlock(&tenant->lock);
-        return err;
-    }
-    pthread_mutex_lock(&app->gateway->lock);
-    publish_list(app->gateway, NULL, tenant);
-    atomic_store(&tenant->is_gone, true);
-    pthread_mutex_unlock(&app->gateway->lock);
-    pthread_mutex_unlock(&tenant->lock);
-
-    if (app->scheduler) {
-        jobs_forget(app->scheduler, id);
-    }
-    return db_drop(app->store, id);
 }
 
 Err *tenant_drop(App *app, Str id)

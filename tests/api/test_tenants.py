@@ -70,6 +70,19 @@ def test_a_tenant_without_id_gets_one(operator):
     operator.delete("/_/proxy/tenants/" + body["id"]).expect(204)
 
 
+def test_a_tenant_whose_database_cannot_be_made_is_none(operator):
+    one, data = name(), operator.server.folder / "data"
+    if not data.exists():
+        pytest.skip("on PostgreSQL the disk is not this process's: databases are schemas there")
+    (data / f"{one}.db").mkdir()  # in the way of the file
+    answer = operator.post("/_/proxy/tenants", {"id": one, "name": one})
+    assert answer.status >= 500, answer.text
+    operator.get("/_/proxy/tenants/" + one).expect(404)
+    (data / f"{one}.db").rmdir()
+    operator.post("/_/proxy/tenants", {"id": one, "name": one}).expect(201)
+    operator.delete("/_/proxy/tenants/" + one).expect(204)
+
+
 def test_the_supertenant_stays(operator):
     text = operator.delete("/_/proxy/tenants/supertenant").expect(400)
     assert text == "Can not delete the superTenant supertenant"
