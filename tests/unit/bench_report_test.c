@@ -536,6 +536,19 @@ static void what_is_suspicious_in_a_deployment_is_said(void **state)
     assert_int_equal(report->doc->defects.len, 0);
 }
 
+static void a_number_beyond_all_counts_is_shown_as_the_largest(void **state)
+{
+    (void)state;
+    assert_int_equal(count_of(12.9), 12);
+    assert_int_equal(count_of(-12.9), -12);
+    assert_int_equal(count_of(NAN), 0);
+    assert_int_equal(count_of(1e300), 9000000000000000000);
+    assert_int_equal(count_of(-INFINITY), -9000000000000000000);
+    assert_str(show_quantity(INFINITY, UNIT_COUNT), "9,000,000,000,000,000,000");
+    assert_str(show_quantity(-1e19, UNIT_COUNT), "\xE2\x88\x92"
+                                                 "9,000,000,000,000,000,000");
+}
+
 static void numbers_carry_three_digits_a_sign_and_their_unit(void **state)
 {
     (void)state;
@@ -880,6 +893,7 @@ int main(void)
         TEST(the_same_result_gives_the_same_bytes),
         TEST(requests_of_a_plan_without_transactions_are_reported),
         TEST(what_is_suspicious_in_a_deployment_is_said),
+        TEST(a_number_beyond_all_counts_is_shown_as_the_largest),
         TEST(numbers_carry_three_digits_a_sign_and_their_unit),
         TEST(two_results_are_compared_with_a_warning_for_what_differs),
         TEST(every_file_of_a_report_is_written),

@@ -378,7 +378,8 @@ static int64_t users_of(const Report *report, const Scope *scope)
 // One point per run: runs differ in what they ask for, so that each is named.
 void chart_users(Report *report, Section *section)
 {
-    if (report->scopes.len < 2) {
+    const Configuration *baseline = baseline_of(report->result);
+    if (report->scopes.len < 2 || !baseline) {
         return;
     }
     Plot *plot = section_plot(section, S("users"), S("Users, throughput and response by run"));
@@ -387,7 +388,7 @@ void chart_users(Report *report, Section *section)
 
     buf_add(&buf, S("$data0 << END\n"));
     for (size_t i = 0; i < report->scopes.len; i++) {
-        Scope at = scope_with(&report->scopes.at[i], baseline_of(report->result)->name);
+        Scope at = scope_with(&report->scopes.at[i], baseline->name);
         Outcomes outcomes = scope_outcomes(report, &at, MEASURE_TRANSACTION, (Str){"", 0});
         double window = scope_window(report, &at);
         Hist *hist = scope_times(report, &at, MEASURE_TRANSACTION, (Str){"", 0});

@@ -98,7 +98,7 @@ static void check_rates(const Table *table, size_t row, bool is_foreign, StrList
                str_fmt(STR_FMT ": " STR_FMT " of " STR_FMT " failed, that is " STR_FMT
                                " %%, not " STR_FMT " %%.",
                        STR_ARG(row_name(table, row)), STR_ARG(show_number(failed)),
-                       STR_ARG(show_count((int64_t)count)), STR_ARG(show_number(computed)),
+                       STR_ARG(show_count(count_of(count))), STR_ARG(show_number(computed)),
                        STR_ARG(show_number(share))));
     }
 }

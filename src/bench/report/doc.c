@@ -162,6 +162,13 @@ Str show_number(double number)
                       : unsigned_text(number);
 }
 
+int64_t count_of(double number)
+{
+    const double most = 9e18; // INT64_MAX has no double of its own
+
+    return isnan(number) ? 0 : (int64_t)fmin(fmax(number, -most), most);
+}
+
 Str show_count(int64_t count)
 {
     return count < 0 ? str_fmt(MINUS STR_FMT, STR_ARG(show_count(-count)))
@@ -215,7 +222,7 @@ Str show_ratios(Interval ratios)
 
 Str show_duration(double seconds)
 {
-    int64_t whole = (int64_t)round(fabs(seconds));
+    int64_t whole = count_of(round(fabs(seconds)));
 
     if (isnan(seconds)) {
         return (Str){"", 0};
@@ -238,7 +245,7 @@ Str show_quantity(double value, Unit unit)
     }
     switch (unit) {
     case UNIT_COUNT:
-        return value == floor(value) ? show_count((int64_t)value) : show_number(value);
+        return value == floor(value) ? show_count(count_of(value)) : show_number(value);
     case UNIT_BYTES:
         return str_fmt(STR_FMT " MiB", STR_ARG(show_number(value / MIB)));
     case UNIT_MS:
@@ -346,7 +353,7 @@ Str table_show(const Table *table, size_t row, size_t column)
              : is_in_seconds(table, column) ? number / SECOND_IN_MS
                                             : number;
     if (is->unit == UNIT_COUNT && number == floor(number) && is->role != ROLE_DELTA) {
-        return show_count((int64_t)number);
+        return show_count(count_of(number));
     }
     return is->role == ROLE_DELTA ? show_signed(number) : show_number(number);
 }

@@ -133,6 +133,8 @@ Str table_show(const Table *table, size_t row, size_t column);
 // Three significant digits, thousands separated: "1,226", "0.0531", "12.3". Counts in full.
 Str show_number(double number);
 Str show_count(int64_t count);
+// The number as a count, whatever a file says it is: cut, 0 for none, at most 9e18 from 0.
+int64_t count_of(double number);
 Str show_given(double number); // a number of a file or option, as it was written: "5", "0.1"
 Str show_p(double p);          // "< 0.001", "0.043"
 // With its sign, a real minus: "+1.7 %", "−0.9 %".

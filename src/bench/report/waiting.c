@@ -65,7 +65,7 @@ static int64_t cycle_us(const Report *report, const Scope *scope)
             users += (double)cells.at[i]->parts.at[j].users * cells.at[i]->window_s;
         }
     }
-    return (int64_t)(1e6 * users / (double)(all.ok + all.failed));
+    return count_of(1e6 * users / (double)(all.ok + all.failed));
 }
 
 typedef struct {
