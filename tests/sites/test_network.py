@@ -163,6 +163,7 @@ def test_behind_nginx_everybody_goes_on_by_the_node_that_is_left(apart):
     refused, moment = len(load.refused), time.monotonic()
     load.wait(60)
     cut.place.mend()
+    octavo.wait_until(cut.serves, RECOVERY_S)
     load.wait(30).stop()
     front.close()
     assert len(load.refused) == refused, "refused although the other node could do it"
