@@ -351,10 +351,28 @@ static Err *take_table(const Row *row, void *context)
     return NULL;
 }
 
+// A batch that broke off would be there in part for good: its notes are not copied.
+static Err *no_batch_is_half_done(Tx *tx)
+{
+    bool has_notes = false;
+    int64_t n = 0;
+
+    TRY(table_exists(tx, TURNS_TABLE, &has_notes));
+    if (has_notes) {
+        TRY(sql_rows(tx, "select count(*) from " TURNS_TABLE, NO_ARGS, take_int, &n));
+    }
+    return n ? err_text(400,
+                        "a batch of " STR_FMT " broke off: bring the source up to date first "
+                        "(octavo migrate), which takes it back",
+                        STR_ARG(db_name(tx_db(tx))))
+             : NULL;
+}
+
 static Err *tables_read(Tx *tx, void *context)
 {
     Tables *tables = context;
 
+    TRY(no_batch_is_half_done(tx));
     tables->at = NEW_ARRAY(const Collection *, 1000);
     tables->cap = 1000;
     return sql_rows(tx, "select name from " STATE_TABLE " order by name", NO_ARGS, take_table,

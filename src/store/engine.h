@@ -202,6 +202,7 @@ WARN_UNUSED Err *row_insert(Tx *tx, const Shape *shape, Arg *values);
 WARN_UNUSED Err *record_put_back(Tx *tx, const Collection *of, const Json *now, Json *before);
 // After each change of a record, for the notes of turns.c.
 void change_note(Tx *tx, const Shape *shape, const Json *before, const Json *now);
+#define TURNS_TABLE "octavo_turn" // the notes of changes that are under way
 WARN_UNUSED Err *turns_table_make(Tx *tx);
 // The error that deleting the record would give.
 WARN_UNUSED Err *record_may_go(Tx *tx, const Collection *of, const Known *record);

@@ -29,9 +29,10 @@ struct Change {
 Err *turns_table_make(Tx *tx)
 {
     const Dialect *dialect = tx_dialect(tx);
-    Str sql = str_fmt("create table if not exists octavo_turn (work %s not null, turn %s not null, "
-                      "changes %s not null, primary key (work, turn))",
-                      dialect->text_type, dialect->integer_type, dialect->text_type);
+    Str sql =
+        str_fmt("create table if not exists " TURNS_TABLE " (work %s not null, turn %s not null, "
+                "changes %s not null, primary key (work, turn))",
+                dialect->text_type, dialect->integer_type, dialect->text_type);
 
     return sql_exec(tx, str_z(sql), NO_ARGS, NULL, NULL);
 }
@@ -96,7 +97,7 @@ static Err *still_mine(Tx *tx, const Turn *turn)
     if (turn->number == 0) {
         return NULL;
     }
-    TRY(sql_rows(tx, "select count(*) from octavo_turn where work = $1 and turn = $2",
+    TRY(sql_rows(tx, "select count(*) from " TURNS_TABLE " where work = $1 and turn = $2",
                  ARGS(A_TEXT(turn->work), A_INT(turn->number - 1)), take_count, &n));
     return n ? NULL : err_text(503, "The change took too long and was taken back");
 }
@@ -110,12 +111,12 @@ static Err *turn_step(Tx *tx, void *context)
     extra_of(tx)->notes_changes = !is_last;
     TRY(turn->write(tx, turn->from, turn->to, turn->context));
     if (!is_last) {
-        return sql_exec(tx, "insert into octavo_turn (work, turn, changes) values ($1, $2, $3)",
+        return sql_exec(tx, "insert into " TURNS_TABLE " (work, turn, changes) values ($1, $2, $3)",
                         ARGS(A_TEXT(turn->work), A_INT(turn->number),
                              A_TEXT(changes_text(extra_of(tx)->changes))),
                         NULL, NULL);
     }
-    return turn->number ? sql_exec(tx, "delete from octavo_turn where work = $1",
+    return turn->number ? sql_exec(tx, "delete from " TURNS_TABLE " where work = $1",
                                    ARGS(A_TEXT(turn->work)), NULL, NULL)
                         : NULL;
 }
@@ -188,7 +189,7 @@ static Err *take_back_step(Tx *tx, void *context)
 
     back->changes = (Str){0};
     TRY(sql_rows(tx,
-                 "select work, turn, changes from octavo_turn where $1 in ('', work) "
+                 "select work, turn, changes from " TURNS_TABLE " where $1 in ('', work) "
                  "order by turn desc limit 1",
                  ARGS(A_TEXT(back->work)), take_turn, back));
     if (!back->changes.at) {
@@ -200,7 +201,7 @@ static Err *take_back_step(Tx *tx, void *context)
         TRY(change_take_back(tx, change, back));
         arena_release(arena_current(), mark);
     }
-    return sql_exec(tx, "delete from octavo_turn where work = $1 and turn = $2",
+    return sql_exec(tx, "delete from " TURNS_TABLE " where work = $1 and turn = $2",
                     ARGS(A_TEXT(back->work), A_INT(back->number)), NULL, NULL);
 }
 
@@ -278,7 +279,7 @@ Err *db_write_in_turns(Db *db, const TxOptions *options, size_t n,
 
 static Err *notes_count(Tx *tx, void *context)
 {
-    return sql_rows(tx, "select count(*) from octavo_turn", NO_ARGS, take_count, context);
+    return sql_rows(tx, "select count(*) from " TURNS_TABLE, NO_ARGS, take_count, context);
 }
 
 static Err *mend(Db *db, void *context)

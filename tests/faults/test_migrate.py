@@ -1,6 +1,7 @@
 """Libraries move into another store whole: also when the move is shot, never when they differ."""
 
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -46,6 +47,19 @@ def test_a_copy_is_a_whole_library(prepared, tmp_path):
     assert served.check_out(item, user).status_code == 201
     assert served.terminate() == 0
     served.must_be_whole()
+
+
+def test_a_library_with_half_a_batch_is_not_copied_before_that_is_taken_back(prepared, tmp_path):
+    source = tmp_path / "source"
+    shutil.copytree(prepared, source, ignore=shutil.ignore_patterns("prepared"))
+    with sqlite3.connect(source / "diku.db") as database:  # as a killed server leaves it
+        database.execute("insert into octavo_turn values ('batch', 0, '[]')")
+    refused = migrate(source, tmp_path / "refused")
+    assert refused.returncode != 0 and "a batch of diku broke off" in refused.stderr, refused.stderr
+    assert run("migrate", "--data", source).returncode == 0
+    done = migrate(source, tmp_path / "copy")
+    assert done.returncode == 0, done.stderr
+    assert documents(tmp_path / "copy") == documents(prepared)
 
 
 def test_a_copy_that_was_shot_goes_on_where_it_stopped(prepared, tmp_path):
